@@ -1,0 +1,51 @@
+"""The address of a request for people: as the spec has it, since the resolved one holds secrets. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from yarl import URL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_USER = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*:)?//[^/]*@|^[^/:@]*:[^/@]*@")
+_SECRET = re.compile(r"\$\{secret:[^{}]*\}")
+_LEAST = 3
+"""Characters; what is shorter is no secret that could be told from other text."""
+
+
+def shown_address(text: str) -> str:
+    """`text` without user, password, query and fragment, where credentials travel."""
+    plain = re.split(r"[?#]", text, maxsplit=1)[0]
+    return _USER.sub(lambda found: f"{found[1] or ''}//" if "//" in found[0] else "", plain) + (
+        "?…" if "?" in text else ""
+    )
+
+
+def shown_location(location: str) -> str:
+    """The target of a redirect."""
+    url = _parsed(location)
+    if url == URL():
+        return "no valid Location"
+    return shown_address(location) if url.absolute else url.path
+
+
+def disguises(url: URL, written: str) -> Iterator[str]:
+    """Parts of the resolved address, as libraries and services spell them, that come from the secrets in `written`."""
+    known = _parts(_parsed(_SECRET.sub("secret", written)))
+    yield from (part for part in sorted(_parts(url) - known) if len(part) >= _LEAST and part not in written)
+
+
+def _parts(url: URL) -> set[str]:
+    whole = {str(url), url.host, url.raw_host, url.authority, url.raw_authority, url.path, url.raw_path}
+    query = {url.query_string, url.raw_query_string, *url.query.values()}
+    return {part for part in (*whole, *query, *url.parts, *url.raw_parts) if part}
+
+
+def _parsed(text: str) -> URL:
+    try:
+        return URL(text)
+    except ValueError:
+        return URL()

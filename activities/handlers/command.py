@@ -1,0 +1,195 @@
+"""The `command` handler: a program of the worker's machine, ended with all that it started when its attempt ends."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import signal
+import subprocess
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from activities.contract import STOP_GRACE
+from activities.errors import HandlerError
+from activities.handlers.process import GuardedProcess, SpawnError
+from activities.handlers.tail import Tail
+from activities.params import parse_params
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from activities.attempt import Attempt
+
+TAIL_BYTES = 8 * 1024
+_SHOWN_LINE = 200
+_GUARD_SLACK = 3.0  # seconds that the guard may need beyond the grace on a busy machine
+_OWN_PREFIXES = ("TICKWRIGHT_", "TEMPORAL_")
+_NOT_FOUND = "there is no program `{0}` on this worker (or the interpreter in its first line is missing)"
+_PERMANENT_SPAWN_ERRORS = {
+    errno.ENOENT: _NOT_FOUND,
+    errno.ENOTDIR: _NOT_FOUND,
+    errno.EACCES: "`{0}` is not executable for the worker; give it the permission (chmod +x)",
+    errno.ENOEXEC: "`{0}` is no program of this machine; a script needs a first line like `#!/bin/sh`",
+    errno.E2BIG: "the arguments and environment of `{0}` are too long for the system; hand large data over in a file",
+}
+
+
+def _no_nul(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("a NUL character cannot be handed to a program")
+    return text
+
+
+def _variable_name(text: str) -> str:
+    if not text or "=" in text:
+        raise ValueError("a variable's name is not empty and has no `=`")
+    return _no_nul(text)
+
+
+_Text = Annotated[str, AfterValidator(_no_nul)]
+_Name = Annotated[str, AfterValidator(_variable_name)]
+
+
+class CommandParams(BaseModel):
+    """The program: `argv`, or with `shell` one line for `/bin/sh -c`; `permanent_exit_codes` are not tried again."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    argv: tuple[_Text, ...] = Field(min_length=1)
+    env: dict[_Name, _Text] = Field(default_factory=dict)
+    cwd: _Text | None = None
+    shell: bool = False
+    permanent_exit_codes: tuple[int, ...] = ()
+
+    @property
+    def program(self) -> str:
+        """What messages call it: not the whole script."""
+        return "/bin/sh" if self.shell else self.argv[0]
+
+
+class CommandHandler:
+    """Runs programs where the worker's settings allow it."""
+
+    def __init__(self, *, allowed: bool, environ: Mapping[str, str] = os.environ) -> None:
+        self._allowed = allowed
+        self._environ = environ
+
+    async def run(self, params: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
+        """`{"exit_code": 0, "stdout": …, "stderr": …}` with the last 8 KiB of each.
+
+        Raises HandlerError: permanent for a program that cannot be started and for `permanent_exit_codes`.
+        Cancelled, it ends the process group (SIGTERM, SIGKILL after STOP_GRACE) and leaves the output as evidence.
+        """
+        if not self._allowed:
+            raise HandlerError(
+                "commands are not allowed on this worker; set TICKWRIGHT_ALLOW_COMMANDS=true to allow them",
+                permanent=True,
+            )
+        request = parse_params(CommandParams, params)
+        process = self._start(request, attempt)
+        try:
+            code, output = await _finish(process, request.program, attempt)
+        finally:
+            process.close()
+        if code == 0:
+            return {"exit_code": 0, **output}
+        raise _failed(code, request, output)
+
+    def _start(self, request: CommandParams, attempt: Attempt) -> GuardedProcess:
+        if request.shell and len(request.argv) != 1:
+            raise HandlerError(
+                "with `shell` the command is one string; join its parts, or leave `shell` out", permanent=True
+            )
+        argv = ("/bin/sh", "-c", *request.argv) if request.shell else request.argv
+        try:
+            return GuardedProcess(
+                argv,
+                grace=STOP_GRACE,
+                cwd=request.cwd,
+                env=self._environment(request, attempt),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        except OSError as error:
+            failure = _not_started(error, request)
+        raise failure
+
+    def _environment(self, request: CommandParams, attempt: Attempt) -> dict[str, str]:
+        """The worker's own settings and secrets are not the command's; what it needs of them is given in `env`."""
+        inherited = {name: value for name, value in self._environ.items() if not name.startswith(_OWN_PREFIXES)}
+        return (
+            inherited
+            | request.env
+            | {
+                "TICKWRIGHT_JOB": attempt.call.job,
+                "TICKWRIGHT_STEP": attempt.call.step.name,
+                "TICKWRIGHT_SCHEDULED_AT": attempt.call.scheduled_at,
+                "TICKWRIGHT_ATTEMPT": str(attempt.number),
+                "TICKWRIGHT_IDEMPOTENCY_KEY": attempt.idempotency_key,
+            }
+        )
+
+
+async def _finish(process: GuardedProcess, program: str, attempt: Attempt) -> tuple[int, dict[str, Any]]:
+    tails: dict[str, Tail] = {}
+    try:
+        for name, pipe in (("stdout", process.stdout), ("stderr", process.stderr)):
+            if pipe is not None:
+                tails[name] = await Tail.of(pipe, TAIL_BYTES)
+        code = await process.wait()
+        return code, await _texts(tails, attempt)
+    except SpawnError as error:
+        failure = _spawn_failed(error, program)
+    except asyncio.CancelledError:
+        attempt.stopping.set()
+        process.stop()
+        with suppress(TimeoutError, SpawnError):
+            async with asyncio.timeout(STOP_GRACE + _GUARD_SLACK):
+                await process.wait()
+        attempt.evidence |= await _texts(tails, attempt)
+        raise
+    finally:
+        for tail in tails.values():
+            tail.close()
+    raise failure
+
+
+async def _texts(tails: dict[str, Tail], attempt: Attempt) -> dict[str, Any]:
+    texts = await asyncio.gather(*(tail.text(attempt.redactor) for tail in tails.values()))
+    return dict(zip(tails, texts, strict=True))
+
+
+def _spawn_failed(error: OSError, program: str) -> HandlerError:
+    known = _PERMANENT_SPAWN_ERRORS.get(error.errno or 0)
+    if known:
+        return HandlerError(known.format(program), permanent=True)
+    return HandlerError(f"`{program}` could not be started: {error.strerror}")
+
+
+def _not_started(error: OSError, request: CommandParams) -> HandlerError:
+    if request.cwd is not None and error.filename == request.cwd:
+        return HandlerError(f"the working directory `{request.cwd}` cannot be used: {error.strerror}", permanent=True)
+    return _spawn_failed(error, request.program)
+
+
+def _failed(code: int, request: CommandParams, output: dict[str, Any]) -> HandlerError:
+    program = request.program
+    if code < 0:
+        return HandlerError(f"`{program}` was killed by {_signal_name(-code)}", details={"signal": -code, **output})
+    lines = (output["stderr"].strip() or output["stdout"].strip()).splitlines()
+    last = f": {lines[-1][:_SHOWN_LINE]}" if lines else ""
+    return HandlerError(
+        f"`{program}` ended with exit code {code}{last}",
+        permanent=code in request.permanent_exit_codes,
+        details={"exit_code": code, **output},
+    )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,160 @@
+"""The `http` handler: one request to a service, told apart into done, try again and give up."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+import aiohttp
+from pydantic import BaseModel, ConfigDict, Field
+from yarl import URL
+
+from activities.errors import HandlerError
+from activities.handlers.address import disguises, shown_address, shown_location
+from activities.handlers.response import Capture, capture
+from activities.handlers.retry_after import seconds_to_wait
+from activities.output import cut_end
+from activities.params import parse_params
+from activities.template import secrets_used
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from activities.attempt import Attempt
+
+CONNECT_TIMEOUT = 30
+_PASSING_4XX = frozenset({408, 425, 429})
+_SHOWN_BODY = 200
+
+
+class HttpParams(BaseModel):
+    """The request; `expect_status` empty means any 2xx."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: str
+    method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] = "POST"
+    headers: dict[str, str] = Field(default_factory=dict)
+    json_body: Any = Field(None, alias="json")
+    body: str | None = None
+    expect_status: tuple[int, ...] = ()
+
+
+def open_session() -> aiohttp.ClientSession:
+    """A session that suits jobs: no shared cookies or idle connections, bodies as sent, the environment's proxies."""
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(force_close=True, limit=0),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+        trust_env=True,
+        read_bufsize=16 * 1024,
+    )
+
+
+class HttpHandler:
+    """Sends requests over the session that `session` gives (see `open_session`); its owner closes it."""
+
+    def __init__(self, session: Callable[[], aiohttp.ClientSession]) -> None:
+        self._session = session
+
+    async def run(self, params: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
+        """`{"status": …, "body": …}` of an expected answer; `body` is JSON if it is whole, else text, cut at 16 KiB.
+
+        Raises HandlerError: permanent for 4xx except 408, 425 and 429, and for redirects, which are never
+        followed (a POST would become a GET and secrets would go to another host); all else may be tried again,
+        at the earliest after `Retry-After`.
+        """
+        request = parse_params(HttpParams, params)
+        url = _url(request.url)
+        shown = f"{request.method} {_written(url, attempt)}"
+        attempt.evidence["request"] = shown
+        answer = await self._send(request, url, shown, attempt)
+        output = {"status": answer.status, "body": answer.body(attempt.redactor)}
+        expected = request.expect_status or range(200, 300)
+        if answer.status in expected:
+            return output
+        raise _refused(shown, answer, output)
+
+    async def _send(self, request: HttpParams, url: URL, shown: str, attempt: Attempt) -> Capture:
+        try:
+            async with self._session().request(
+                request.method,
+                url,
+                data=_body(request),
+                headers=_headers(request, attempt.idempotency_key),
+                allow_redirects=False,
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT),
+            ) as response:
+                return await capture(response)
+        except (aiohttp.ClientConnectionError, OSError) as error:
+            failure = HandlerError(f"{shown} got no answer: {_reason(error)}")
+        except ValueError:
+            # The message of these quotes the address or the header, with whatever is secret in it.
+            failure = HandlerError(f"{shown} cannot be sent: the address or a header is not valid HTTP", permanent=True)
+        except aiohttp.ClientError as error:
+            reason = error.message if isinstance(error, aiohttp.ClientResponseError) else str(error)
+            failure = HandlerError(f"{shown} got no proper answer: {reason or type(error).__name__}")
+        raise failure
+
+
+def _reason(error: Exception) -> str:
+    """In the system's words where there are some: the library's name the host, as looked up and in its own spelling."""
+    if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientSSLError):
+        code = error.os_error.errno
+        return os.strerror(code) if code is not None and code > 0 else error.os_error.strerror or type(error).__name__
+    return str(error) or type(error).__name__
+
+
+def _refused(shown: str, answer: Capture, output: dict[str, Any]) -> HandlerError:
+    redirect = 300 <= answer.status < 400  # noqa: PLR2004  the classes of RFC 9110
+    client_error = 400 <= answer.status < 500 and answer.status not in _PASSING_4XX  # noqa: PLR2004  as above
+    message = f"{shown} answered {answer.status} {answer.reason}".rstrip()
+    if redirect:
+        message += f"; redirects are not followed: give the final address ({shown_location(answer.location)}) as `url`"
+    elif output["body"]:
+        text = output["body"] if isinstance(output["body"], str) else json.dumps(output["body"], ensure_ascii=False)
+        message += f": {cut_end(text, _SHOWN_BODY)}"
+    return HandlerError(
+        message,
+        permanent=redirect or client_error,
+        retry_after=seconds_to_wait(answer.retry_after, datetime.now(UTC)),
+        details=output,
+    )
+
+
+def _url(text: str) -> URL:
+    try:
+        url = URL(text)
+    except ValueError:
+        url = URL()
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise HandlerError("`url` is no address like https://host/path", permanent=True)
+    return url
+
+
+def _written(url: URL, attempt: Attempt) -> str:
+    """The address as the spec has it; what a service or library makes of its secrets is redacted from now on."""
+    written = attempt.written(attempt.call.step.params["url"])
+    if secrets_used(attempt.call.step.params["url"]):
+        for disguise in disguises(url, written):
+            attempt.redactor.add(disguise)
+    return shown_address(written)
+
+
+def _body(request: HttpParams) -> bytes | None:
+    """The same bytes in every attempt: an Idempotency-Key stands for one body."""
+    if request.json_body is None:
+        return None if request.body is None else request.body.encode()
+    if request.body is not None:
+        raise HandlerError("`json` and `body` exclude each other; give one of them", permanent=True)
+    return json.dumps(request.json_body, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _headers(request: HttpParams, key: str) -> dict[str, str]:
+    kind = "text/plain; charset=utf-8" if request.json_body is None else "application/json"
+    defaults = {"Idempotency-Key": key, "User-Agent": "tickwright", "Accept-Encoding": "identity"}
+    if request.body is not None or request.json_body is not None:
+        defaults["Content-Type"] = kind
+    return defaults | request.headers  # aiohttp takes the later of two that differ only in case

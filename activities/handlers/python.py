@@ -1,0 +1,104 @@
+"""The `python` handler: a registered function, async on the event loop or sync in a thread."""
+
+from __future__ import annotations
+
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from temporalio.exceptions import ApplicationError
+
+from activities.context import JobContext
+from activities.errors import HandlerError
+from activities.handlers.calls import CalledError
+from activities.output import to_json
+from activities.params import parse_params
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from activities.attempt import Attempt
+    from activities.handlers.calls import Calls
+    from activities.registry import HandlerRegistry
+    from activities.signature import Handler
+
+_FRAMES = 10
+
+
+class PythonParams(BaseModel):
+    """Which function, with which parameters."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    handler: str
+    params: dict[str, Any] = Field(default_factory=dict)
+
+
+class PythonHandler:
+    """Calls functions of `registry`."""
+
+    def __init__(self, registry: HandlerRegistry, calls: Calls) -> None:
+        self._registry = registry
+        self._calls = calls
+
+    async def run(self, params: dict[str, Any], attempt: Attempt) -> Any:
+        """The function's result as JSON. Raises HandlerError; another exception of the function becomes one, retryable.
+
+        A function in a thread cannot be interrupted: it is told by `context.cancelled`, an async one by a CancelledError.
+        One that has not ended STOP_GRACE seconds later is given up.
+        """
+        request = parse_params(PythonParams, params)
+        entry = self._registry.get(request.handler)
+        call = _bind(entry, request.params, _context(attempt))
+        result = await self._result(entry, call, attempt)
+        try:
+            return to_json(result)
+        except ValueError as error:
+            raise HandlerError(f"the handler `{entry.name}` returned {error}", permanent=True) from None
+
+    async def _result(self, entry: Handler, call: Callable[[], Any], attempt: Attempt) -> Any:
+        try:
+            return await (self._calls.on_loop if entry.is_async else self._calls.in_thread)(call, attempt)
+        except CalledError as called:
+            failure = _failure(called.error)
+        raise failure
+
+
+def _bind(entry: Handler, params: dict[str, Any], context: JobContext) -> Callable[[], Any]:
+    if entry.model is None and params:
+        raise HandlerError(
+            f"the handler `{entry.name}` takes no parameters, but has {', '.join(params)}", permanent=True
+        )
+    model = None if entry.model is None else parse_params(entry.model, params)
+    return lambda: entry.call(model, context)
+
+
+def _context(attempt: Attempt) -> JobContext:
+    return JobContext(
+        job=attempt.call.job,
+        step=attempt.call.step.name,
+        run_id=attempt.call.run_id,
+        attempt=attempt.number,
+        scheduled_at=attempt.scheduled_at,
+        idempotency_key=attempt.idempotency_key,
+        last_heartbeat=attempt.last_heartbeat,
+        cancelled=attempt.stopping,
+        send_heartbeat=attempt.send_heartbeat,
+        find_interval_start=lambda: attempt.interval_start,
+    )
+
+
+def _failure(error: BaseException) -> HandlerError:
+    if isinstance(error, HandlerError):
+        return error
+    told = traceback.TracebackException.from_exception(error, limit=-_FRAMES)
+    details = {"traceback": "".join(told.format())}
+    if isinstance(error, ApplicationError):
+        delay = error.next_retry_delay
+        return HandlerError(
+            error.message,
+            permanent=error.non_retryable,
+            retry_after=None if delay is None else delay.total_seconds(),
+            details=details,
+        )
+    return HandlerError("".join(told.format_exception_only()).strip(), details=details)

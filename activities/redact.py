@@ -1,0 +1,129 @@
+"""Takes secrets out of whatever leaves a step: outputs, errors, logs, heartbeats."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from contextvars import ContextVar
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, quote_plus
+from weakref import WeakSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, MutableMapping
+
+MARK = "***"
+OWN_KEYS = frozenset(
+    {"status", "body", "request", "exit_code", "signal", "stdout", "stderr", "traceback", "still_running", "cut"}
+)
+"""Keys of what our handlers give back: no secret stands in them, though one of a single letter might seem to."""
+_LEAST_LINE = 8
+_LEAST_BASE64 = 6
+
+
+class Redactor:
+    """Knows the secrets that a step has used and replaces them, also escaped, quoted or in base64, by `***`."""
+
+    def __init__(self) -> None:
+        self._forms: set[str] = set()
+        self._pattern: re.Pattern[str] | None = None
+
+    def add(self, secret: str) -> None:
+        """Replace `secret` from now on; empty ones are ignored."""
+        if secret:
+            self._forms |= set(_forms(secret)) - {""}
+            longest_first = sorted(self._forms, key=lambda form: (-len(form), form))
+            self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+
+    def text(self, text: str, *, cut_start: bool = False, cut_end: bool = False) -> str:
+        """`text` without secrets; at an end where it was cut off, without a rest of one either."""
+        while cut_start and (size := max((_overlap(form, text) for form in self._forms), default=0)):
+            text = text[size:]
+        while cut_end and (size := max((_overlap(text, form) for form in self._forms), default=0)):
+            text = text[:-size]
+        return self._pattern.sub(MARK, text) if self._pattern else text
+
+    def value(self, value: Any) -> Any:
+        """A copy of a JSON value without secrets, keys and numbers too; any other object that shows one is replaced."""
+        if self._pattern is None or value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {key if key in OWN_KEYS else self.value(key): self.value(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.value(item) for item in value]
+        return MARK if self._pattern.search(f"{value} {value!r}") else value
+
+
+_current: ContextVar[Redactor | None] = ContextVar("redactor", default=None)
+_in_use: WeakSet[Redactor] = WeakSet()
+_changes = Lock()
+
+
+def use_redactor(redactor: Redactor) -> None:
+    """Let `redact_event` use `redactor` in this task and in the threads and tasks that copy its context.
+
+    Elsewhere, such as in a thread that a handler has started by itself, the redactors of all running steps are used.
+    """
+    _current.set(redactor)
+    with _changes:
+        _in_use.add(redactor)
+
+
+def redact_event(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Structlog processor: takes the running step's secrets out of a log line.
+
+    Belongs after `format_exc_info` and before the renderer.
+    """
+    redactor = _current.get()
+    for known in _all_in_use() if redactor is None else (redactor,):
+        event.update({key: known.value(value) for key, value in event.items()})
+    return event
+
+
+def _all_in_use() -> list[Redactor]:
+    with _changes:
+        return list(_in_use)
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """How a secret shows up: as it is, by line, escaped for JSON or Python, quoted for a URL, in base64."""
+    yield secret
+    yield from (line for line in secret.splitlines() if len(line) >= _LEAST_LINE)
+    yield from (json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1])
+    for quoted in (quote(secret), quote(secret, safe=""), quote_plus(secret)):
+        yield from (quoted, re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), quoted))
+    raw = secret.encode()
+    if len(raw) >= _LEAST_BASE64:
+        for shift in range(3):
+            inner = _base64_inside(raw, shift)
+            yield from (inner, inner.replace("+", "-").replace("/", "_"))
+
+
+def _base64_inside(raw: bytes, shift: int) -> str:
+    """The characters that `raw` alone decides in the base64 of a text (`user:raw`) with it at `shift` modulo 3."""
+    encoded = b64encode(bytes(shift) + raw).decode().rstrip("=")
+    first = (shift * 8 + 5) // 6
+    return encoded[first : (shift + len(raw)) * 8 // 6]
+
+
+def _overlap(left: str, right: str) -> int:
+    """Length of the longest start of `right` with which `left` ends (Knuth-Morris-Pratt: linear)."""
+    reach = min(len(left), len(right))
+    left, right = left[len(left) - reach :], right[:reach]
+    table = [0] * reach
+    size = 0
+    for index in range(1, reach):
+        while size and right[index] != right[size]:
+            size = table[size - 1]
+        size += right[index] == right[size]
+        table[index] = size
+    size = 0
+    for char in left:
+        while size and (size == reach or right[size] != char):
+            size = table[size - 1]
+        size += right[size] == char
+    return size
