@@ -1,0 +1,60 @@
+"""Runs that began under any released version go on under today's code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from temporalio.client import WorkflowHistory
+from temporalio.worker import Replayer
+from temporalio.workflow import NondeterminismError
+
+from tests.child_workflow import Child
+from tests.replay.changed_workflow import ChangedJobWorkflow
+from tests.replay.record import HISTORIES
+from worker.app import SANDBOX
+from workflows.job import JobWorkflow
+
+STORED = sorted(HISTORIES.glob("*/*.json"))
+CASES = {
+    "cancelled",
+    "child",
+    "child-failed",
+    "child-timed-out",
+    "child-with-templates",
+    "cut-short",
+    "deadline",
+    "retried-then-failed",
+    "succeeded",
+    "timed-out",
+}
+
+
+def name_of(path: Path) -> str:
+    return f"{path.parent.name}/{path.stem}"
+
+
+def history(path: Path) -> WorkflowHistory:
+    text = path.read_text(encoding="utf-8")
+    started = json.loads(text)["events"][0]["workflowExecutionStartedEventAttributes"]
+    return WorkflowHistory.from_json(started["workflowId"], text)
+
+
+def test_each_version_has_a_history_of_every_way_to_end() -> None:
+    versions = {path.parent.name for path in STORED}
+    assert "0.1" in versions
+    for version in versions:
+        assert {path.stem for path in STORED if path.parent.name == version} >= CASES
+
+
+@pytest.mark.parametrize("path", STORED, ids=name_of)
+async def test_a_stored_history_replays_on_todays_code(path: Path) -> None:
+    await Replayer(workflows=[JobWorkflow, Child], workflow_runner=SANDBOX).replay_workflow(history(path))
+
+
+@pytest.mark.parametrize("path", STORED, ids=name_of)
+async def test_a_changed_workflow_does_not_replay(path: Path) -> None:
+    replayer = Replayer(workflows=[ChangedJobWorkflow, Child], workflow_runner=SANDBOX)
+    with pytest.raises(NondeterminismError):
+        await replayer.replay_workflow(history(path))

@@ -1,0 +1,141 @@
+"""The decisions of a run, free of any workflow: which time it stands for, how a failure counts, how retries are paced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    ChildWorkflowError,
+    FailureError,
+    RetryState,
+    TimeoutError,  # noqa: A004 - the SDK's name
+    TimeoutType,
+)
+
+from activities.contract import HANDLER_FAILED, HANDLER_TIMEOUT, WORKER_SHUTDOWN
+
+if TYPE_CHECKING:
+    from activities.contract import Outcome, RetryRequest
+
+OCCURRENCE_TIME = "%Y-%m-%dT%H:%M:%SZ"
+_OWN_TYPES = {HANDLER_FAILED, HANDLER_TIMEOUT, WORKER_SHUTDOWN}
+_STARTED = {TimeoutType.START_TO_CLOSE, TimeoutType.HEARTBEAT}
+"""Limits that only an attempt which has begun can meet."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a step did not succeed; `attempts` is None where nothing tells how many there were."""
+
+    outcome: Outcome
+    reason: str
+    attempts: int | None
+
+
+@dataclass(frozen=True)
+class Drained:
+    """What is handed on to the activity that takes the place of one that a drain has ended."""
+
+    earlier_attempts: int = 0
+    last_heartbeat: tuple[Any, ...] = ()
+
+
+def scheduled_time(workflow_id: str, attribute: datetime | None, start: datetime) -> datetime:
+    """The time that this run stands for: the schedule's own mark, else the end of an occurrence's id, else the start.
+
+    A server without schedules (the time-skipping one) sets no mark, so tests name the time in the id.
+    """
+    if attribute is not None:
+        return attribute.astimezone(UTC)
+    try:
+        return datetime.strptime(workflow_id[-20:], OCCURRENCE_TIME).replace(tzinfo=UTC)
+    except ValueError:
+        return start.astimezone(UTC).replace(microsecond=0)
+
+
+def retry_policy(retry: RetryRequest, earlier_attempts: int = 0) -> RetryPolicy:
+    """Retries as the server paces them when an attempt could not say so itself (its worker died, or it never started)."""
+    return RetryPolicy(
+        initial_interval=timedelta(seconds=retry.initial),
+        maximum_interval=timedelta(seconds=max(retry.max, retry.initial)),
+        backoff_coefficient=2.0 if retry.backoff == "exponential" else 1.0,
+        maximum_attempts=max(1, retry.max_attempts - earlier_attempts),
+    )
+
+
+def explain_failure(error: FailureError, retry: RetryRequest) -> Failure:
+    """`timed_out` where a time limit ended the step, its own or the run's; `failed` for all else."""
+    chain = _causes(error)
+    attempts = _attempts(chain, retry)
+    last = next((cause for cause in chain if isinstance(cause, ApplicationError)), None)
+    limit = _limit(chain)
+    if limit:
+        return Failure("timed_out", limit + (f"; last attempt: {last.message}" if last else ""), attempts)
+    if last is not None:
+        own = isinstance(error, ActivityError) and last.type == HANDLER_TIMEOUT
+        return Failure("timed_out" if own else "failed", last.message, attempts)
+    return Failure("failed", str(chain[-1]), attempts)
+
+
+def drained(error: FailureError) -> Drained | None:
+    """What an attempt left that a worker's shutdown ended, which says nothing about the job; None for other failures."""
+    last = error.__cause__
+    if not isinstance(last, ApplicationError) or last.type != WORKER_SHUTDOWN:
+        return None
+    return Drained(max(0, (_attempt(last) or 1) - 1), tuple(last.details[1:2]))
+
+
+def total(counts: list[int | None]) -> int | None:
+    """The sum, if every one of them is known."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def _attempts(chain: list[BaseException], retry: RetryRequest) -> int | None:
+    """How many attempts the step had; what a workflow of the user's says about it is not taken for ours."""
+    error = chain[0]
+    if not isinstance(error, ActivityError | ChildWorkflowError):
+        return None
+    if error.retry_state == RetryState.MAXIMUM_ATTEMPTS_REACHED:
+        return retry.max_attempts
+    if isinstance(error, ChildWorkflowError):
+        return 1 if retry.max_attempts == 1 else None
+    told = next((number for cause in chain if (number := _attempt(cause)) is not None), None)
+    limits = {cause.type for cause in chain if isinstance(cause, TimeoutError)}
+    return 1 if told is None and retry.max_attempts == 1 and limits & _STARTED else told
+
+
+def _limit(chain: list[BaseException]) -> str:
+    """Which limit of the server ended the step; empty for none."""
+    child = chain[0]
+    if isinstance(child, ChildWorkflowError) and any(isinstance(cause, TimeoutError) for cause in chain):
+        hint = f"an exception in its code is tried again until then, see {child.workflow_id}"
+        return f"the workflow `{child.workflow_type}` did not end in time; {hint}"
+    for cause in chain:
+        if isinstance(cause, TimeoutError):
+            return f"{cause.type.name.lower().replace('_', '-')} timeout" if cause.type else "timeout"
+        if isinstance(cause, ActivityError | ChildWorkflowError) and cause.retry_state == RetryState.TIMEOUT:
+            return "the deadline leaves no time for another attempt"
+    return ""
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """The error, its cause, and so on."""
+    chain = [error]
+    while (cause := chain[-1].__cause__) is not None:
+        chain.append(cause)
+    return chain
+
+
+def _attempt(error: BaseException) -> int | None:
+    """The number in a failure of our own activities."""
+    if not isinstance(error, ApplicationError) or error.type not in _OWN_TYPES or not error.details:
+        return None
+    facts = error.details[0]
+    number = facts.get("attempt") if isinstance(facts, dict) else None
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
