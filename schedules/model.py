@@ -1,0 +1,212 @@
+"""Schedules as values: what a spec compiles to and what the server answers, in the server's own normal form.
+
+Every number is an integer and every duration whole seconds, so that desired == observed is a plain comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+Overlap = Literal["skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Range:
+    """The numbers start, start+step, … up to end, both ends included."""
+
+    start: int
+    end: int
+    step: int = 1
+
+
+Ranges = tuple[Range, ...]
+
+EVERY_SECOND: Ranges = (Range(0, 59),)
+EVERY_MINUTE: Ranges = (Range(0, 59),)
+EVERY_HOUR: Ranges = (Range(0, 23),)
+EVERY_DAY: Ranges = (Range(1, 31),)
+EVERY_MONTH: Ranges = (Range(1, 12),)
+EVERY_WEEKDAY: Ranges = (Range(0, 6),)
+ZERO: Ranges = (Range(0, 0),)
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """Local times at which every field matches. `day_of_week` counts from 0 = Sunday; an empty `year` is every year."""
+
+    second: Ranges = ZERO
+    minute: Ranges = ZERO
+    hour: Ranges = ZERO
+    day_of_month: Ranges = EVERY_DAY
+    month: Ranges = EVERY_MONTH
+    day_of_week: Ranges = EVERY_WEEKDAY
+    year: Ranges = ()
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Interval:
+    """Instants whose Unix time is offset + n * every, in seconds; no time zone has a say."""
+
+    every: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """When a schedule fires: (calendars or intervals) and no exclusion, from start_at to end_at, both included.
+
+    Calendars and exclusions are local times of `timezone`. `jitter` is in seconds and never changes the scheduled time.
+    """
+
+    timezone: str
+    calendars: tuple[Calendar, ...] = ()
+    intervals: tuple[Interval, ...] = ()
+    exclusions: tuple[Calendar, ...] = ()
+    start_at: datetime | None = None
+    end_at: datetime | None = None
+    jitter: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The server's own retry policy of a started workflow; intervals in milliseconds."""
+
+    max_attempts: int = 0
+    initial_ms: int = 1_000
+    coefficient: float = 2.0
+    max_ms: int = 100_000
+    non_retryable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What an occurrence starts. `args` and the values of `memo` are JSON values; timeouts are seconds, 0 for none.
+
+    The run's workflow id is `workflow_id` and the scheduled time; an empty one stands for the schedule's own id.
+    """
+
+    workflow_type: str
+    task_queue: str
+    args: tuple[Any, ...]
+    search_attributes: Mapping[str, Any] = field(default_factory=dict)
+    memo: Mapping[str, Any] = field(default_factory=dict)
+    summary: str = ""
+    details: str = ""
+    execution_timeout: int = 0
+    run_timeout: int = 0
+    task_timeout: int = 0
+    retry: Retry | None = None
+    workflow_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """How occurrences meet each other and the past; `catchup_window` is seconds."""
+
+    overlap: Overlap
+    catchup_window: int
+    pause_on_failure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeState:
+    """What an operator changes by hand; `remaining_actions` is None for no limit."""
+
+    paused: bool = False
+    note: str = ""
+    remaining_actions: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What a schedule is doing, all of it in UTC: no part of what a spec decides.
+
+    `running` are workflow ids, `waiting` counts the occurrences that wait for a run to end. `next_times` are the moments
+    of the next starts, jitter included; one in the past is due and not started yet.
+    """
+
+    running: tuple[str, ...] = ()
+    waiting: int = 0
+    started: tuple[str, ...] = ()
+    next_times: tuple[datetime, ...] = ()
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredSchedule:
+    """The Temporal Schedule that a spec compiles to. `paused` is None where the spec leaves it to the operator.
+
+    From `exact_until` on, clock changes are taken literally and holidays are not known, until the spec is compiled again.
+    """
+
+    id: str
+    owner: str
+    times: Times
+    action: Action
+    policies: Policies
+    paused: bool | None = None
+    exact_until: datetime | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSchedule:
+    """What List shows of a schedule: at most `LISTED_ENTRIES` of each field of its times, and nothing of its arguments."""
+
+    id: str
+    times: Times
+    workflow_type: str
+    paused: bool = False
+    search_attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def owner(self) -> str | None:
+        """The mark of the project and environment that manages it; None where nobody does."""
+        from activities.contract import OWNER_ATTRIBUTE  # which `next` has no use for, and it must start fast
+
+        return _text(self.search_attributes, OWNER_ATTRIBUTE)
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The fingerprint of what a sync last wrote, None where none did."""
+        from activities.contract import HASH_ATTRIBUTE
+
+        return _text(self.search_attributes, HASH_ATTRIBUTE)
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedSchedule:
+    """The Temporal Schedule that the server has. `other` names what is set on it and no spec can express."""
+
+    id: str
+    times: Times
+    action: Action
+    policies: Policies
+    state: RuntimeState
+    version: bytes
+    search_attributes: Mapping[str, Any] = field(default_factory=dict)
+    other: tuple[str, ...] = ()
+    activity: Activity = field(default_factory=Activity, compare=False)
+
+    @property
+    def owner(self) -> str | None:
+        """The mark of the project and environment that manages it; None where nobody does."""
+        from activities.contract import OWNER_ATTRIBUTE  # which `next` has no use for, and it must start fast
+
+        return _text(self.search_attributes, OWNER_ATTRIBUTE)
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The fingerprint of what a sync last wrote, None where none did."""
+        from activities.contract import HASH_ATTRIBUTE
+
+        return _text(self.search_attributes, HASH_ATTRIBUTE)
+
+
+def _text(attributes: Mapping[str, Any], name: str) -> str | None:
+    value = attributes.get(name)
+    return None if value is None else str(value)
