@@ -1,0 +1,110 @@
+"""What can go wrong, as values that name the place, the cause and the next step, and the exit code that they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class TickwrightError(Exception):
+    """An end that was foreseen: shown as its message, without a traceback."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """A place in a file; lines and columns count from 1, and line 0 means the file as a whole."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+
+@dataclass(frozen=True, slots=True)
+class SpecProblem:
+    """One thing that is wrong: where, at which key of the format, and what to write instead."""
+
+    file: str
+    line: int
+    column: int
+    path: str
+    message: str
+
+    @classmethod
+    def at(cls, location: Location, path: str, message: str) -> SpecProblem:
+        """The problem at a location."""
+        return cls(location.file, location.line, location.column, path, message)
+
+    def __str__(self) -> str:
+        place = str(Location(self.file, self.line, self.column))
+        return ": ".join(part for part in (place, self.path, self.message) if part)
+
+
+class SpecError(TickwrightError):
+    """Every problem found in the specs of one call; its text is one line per problem."""
+
+    exit_code = 2
+
+    def __init__(self, problems: Sequence[SpecProblem]) -> None:
+        """Problems keep the order given; the same one is told once."""
+        self.problems = tuple(dict.fromkeys(problems))
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class ServerError(TickwrightError):
+    """The Temporal server refused or could not answer. `code` is the name of the gRPC status, such as `UNAVAILABLE`."""
+
+    def __init__(self, what: str, code: str, detail: str) -> None:
+        super().__init__(f"{what}: the server answered {code}: {detail}")
+        self.code = code
+
+
+class MissingAttributesError(TickwrightError):
+    """The namespace lacks search attributes and does not let this client register them."""
+
+    def __init__(self, namespace: str, attributes: Sequence[str], detail: str) -> None:
+        names = " ".join(f"--name {name} --type Keyword" for name in attributes)
+        cloud = " ".join(f'--sa "{name}=Keyword"' for name in attributes)
+        super().__init__(
+            f"namespace {namespace} lacks the search attributes {', '.join(attributes)} and does not let us register them "
+            f"({detail}); run once: temporal operator search-attribute create --namespace {namespace} {names} "
+            f"(on Temporal Cloud: tcld namespace search-attributes add --namespace {namespace} {cloud})"
+        )
+
+
+class UnsafePlanError(TickwrightError):
+    """The plan would delete more than is likely to be meant."""
+
+    def __init__(self, owner: str, deletions: int, owned: int) -> None:
+        super().__init__(
+            f"refused: {deletions} of the {owned} schedules of {owner} would be deleted; nothing was changed. "
+            f"If that is meant, give --max-delete {deletions}; to keep them, give --no-prune"
+        )
+
+
+class PreflightError(TickwrightError):
+    """What --strict does not let pass."""
+
+    def __init__(self, warnings: Sequence[str]) -> None:
+        lines = "\n".join(f"  {warning}" for warning in warnings)
+        super().__init__(f"refused with --strict; nothing was changed:\n{lines}")
+
+
+class SettingsError(TickwrightError):
+    """A setting of the connection or the command line is wrong."""
+
+    exit_code = 2
+
+
+class UnreachableError(TickwrightError):
+    """No Temporal server answered, or it did not let us in."""
+
+    def __init__(self, address: str, detail: str) -> None:
+        super().__init__(
+            f"cannot reach Temporal at {address}: {detail}; "
+            "set TEMPORAL_ADDRESS (and TEMPORAL_NAMESPACE, TEMPORAL_API_KEY or TEMPORAL_TLS_*), or start a server with `make run`"
+        )

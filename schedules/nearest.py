@@ -1,0 +1,35 @@
+"""Near misses: what a mistyped word was probably meant to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_ALIKE = 0.7
+_AS_GOOD_AS_THE_BEST = 0.05
+_MOST = 3
+_MOST_LISTED = 20
+
+
+def nearest(word: str, known: Iterable[str]) -> list[str]:
+    """The known words that look most like the given one, three at most; letter case does not count."""
+    from difflib import SequenceMatcher
+
+    folded = SequenceMatcher(None, b=word.casefold())
+    ratios: list[tuple[float, str]] = []
+    for candidate in known:
+        folded.set_seq1(candidate.casefold())
+        if folded.quick_ratio() >= _ALIKE and (ratio := folded.ratio()) >= _ALIKE:
+            ratios.append((ratio, candidate))
+    ratios.sort(key=lambda pair: -pair[0])
+    return [candidate for ratio, candidate in ratios[:_MOST] if ratio >= ratios[0][0] - _AS_GOOD_AS_THE_BEST]
+
+
+def suggestion(word: str, known: Iterable[str], what: str) -> str:
+    """Advice that ends a message: `did you mean …?`, or else every known word."""
+    words = list(known)
+    if close := nearest(word, words):
+        return f"did you mean {' or '.join(f'`{match}`' for match in close)}?"
+    if not words:
+        return f"there are no {what}"
+    rest = f" and {len(words) - _MOST_LISTED:,} more" if len(words) > _MOST_LISTED else ""
+    return f"known {what}: {', '.join(words[:_MOST_LISTED])}{rest}"

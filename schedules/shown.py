@@ -1,0 +1,24 @@
+"""How a value from a spec is shown in a message: short, on one line, recognisable."""
+
+from __future__ import annotations
+
+import json
+
+_LONGEST = 60
+
+
+def shown(value: object) -> str:
+    """Text in quotes, cut after 60 characters; numbers and booleans as YAML writes them; collections by their kind."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return str(value).lower()
+        case str():
+            return json.dumps(value if len(value) <= _LONGEST else value[:_LONGEST] + "…", ensure_ascii=False)
+        case dict():
+            return "a mapping"
+        case list() | tuple():
+            return "a list"
+        case _:
+            return str(value)[:_LONGEST]

@@ -1,0 +1,61 @@
+"""From the parts of a call to one project: what they must agree on, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from schedules.calendar_spec import CalendarSet
+from schedules.errors import Location, SpecError, SpecProblem
+from schedules.nearest import suggestion
+from schedules.project import Project
+from schedules.source.part import Part
+from schedules.spec_file import NO_ENVIRONMENT
+
+
+def assemble(parts: Sequence[Part], environment: str | None) -> Project:
+    """The project of all parts. Raises SpecError."""
+    problems = [problem for part in parts for problem in part.problems]
+    problems += [*_project_problems(parts), *_environment_problems(parts, environment), *_duplicates(parts)]
+    if problems:
+        order = {part.file: place for place, part in reversed(list(enumerate(parts)))}
+        raise SpecError(sorted(problems, key=lambda one: (order.get(one.file, -1), one.line, one.column)))
+    return Project(
+        name=next(part.project for part in parts if part.project),
+        environment=environment or NO_ENVIRONMENT,
+        jobs=tuple(job for part in parts for job in part.jobs),
+        sources={name: place for part in parts for name, place in part.places.items()},
+        calendars=tuple(
+            CalendarSet(part.file, part.calendars, frozenset(part.places)) for part in parts if part.calendars
+        ),
+    )
+
+
+def _project_problems(parts: Sequence[Part]) -> Iterator[SpecProblem]:
+    named = [(part.project, part.project_at) for part in parts if part.project is not None and part.project_at]
+    for project, place in named[1:]:
+        if project != named[0][0]:
+            message = f"`{project}`, but `{named[0][0]}` in {named[0][1]}; one call handles one project, write the same"
+            yield SpecProblem.at(place, "project", message)
+    if not named and not any(part.problems for part in parts):
+        file = parts[0].file if parts else "PATH"
+        advice = "add a PATH with a spec file, or make the list a JobSet" if parts else "write the path of your specs"
+        yield SpecProblem.at(Location(file), "project", f"nothing says which project this is; {advice}")
+
+
+def _environment_problems(parts: Sequence[Part], environment: str | None) -> Iterator[SpecProblem]:
+    known = sorted({name for part in parts for name in part.environments})
+    if environment not in (None, NO_ENVIRONMENT, *known) and not any(part.unread for part in parts):
+        message = (
+            f"no file defines the environment `{environment}`; {suggestion(str(environment), known, 'environments')}"
+        )
+        yield SpecProblem.at(Location("--env"), "", message)
+
+
+def _duplicates(parts: Sequence[Part]) -> Iterator[SpecProblem]:
+    first: dict[str, Location] = {}
+    for part in parts:
+        for name, place in part.places.items():
+            if name in first:
+                message = f"stands in {first[name]} already; give one of the two jobs another name"
+                yield SpecProblem.at(place, f"jobs.{name}", message)
+            first.setdefault(name, place)

@@ -1,0 +1,63 @@
+"""What stands around the jobs of a file, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from schedules.calendar_spec import CalendarSpec, calendar_faults
+from schedules.errors import SpecProblem
+from schedules.layers import Layer
+from schedules.nearest import suggestion
+from schedules.source.document import Document
+from schedules.source.faults import misspellings, problems
+from schedules.spec_file import SHARED, SpecFile
+from schedules.wording import written
+
+
+@dataclass(frozen=True)
+class Head:
+    """Problems outside the jobs; `excused` are keys that jobs seem to lack only because of them."""
+
+    problems: tuple[SpecProblem, ...]
+    calendars: Mapping[str, CalendarSpec] = field(default_factory=dict)
+    excused: frozenset[str] = frozenset()
+
+
+def check_head(document: Document) -> Head:
+    """Version, project, defaults and environments of a file."""
+    strays = tuple(_overrides_without_job(document))
+    try:
+        spec = SpecFile.model_validate(document.data, by_alias=True, by_name=False)
+    except ValidationError as found:
+        errors = found.errors(include_url=False)
+        told = problems(document, [Layer((), document.data)], SpecFile, errors)
+        return Head((*told, *strays), excused=frozenset(_excused(errors)))
+    return Head((*strays, *_calendar_problems(document, spec.calendars)), spec.calendars)
+
+
+def _calendar_problems(document: Document, calendars: Mapping[str, CalendarSpec]) -> Iterator[SpecProblem]:
+    for path, message in calendar_faults(calendars):
+        place = ("calendars", *path)
+        yield SpecProblem.at(document.positions.of_value(place), written(place), message)
+
+
+def _overrides_without_job(document: Document) -> Iterator[SpecProblem]:
+    jobs = document.section("jobs")
+    for environment in document.section("environments"):
+        for job in document.section("environments", environment, "jobs"):
+            if job not in jobs:
+                path = ("environments", environment, "jobs", job)
+                advice = suggestion(job, jobs, "jobs")
+                yield SpecProblem.at(
+                    document.positions.of_key(path), written(path), f"no such job in this file; {advice}"
+                )
+
+
+def _excused(errors: Iterable[ErrorDetails]) -> Iterator[str]:
+    yield from (str(path[-1]) for path in misspellings(SpecFile, errors) if path and path[-2:-1] == ("defaults",))
+    if any(error["loc"][-1:] == ("defaults",) for error in errors):
+        yield from SHARED

@@ -1,0 +1,26 @@
+"""JSON text as the YAML that libyaml reads alike.
+
+libyaml knows no surrogate pairs, refuses some characters that JSON allows in text, and takes others for line breaks.
+"""
+
+from __future__ import annotations
+
+import re
+
+_DIFFERS = re.compile(
+    r"\\(?:u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})|.)"
+    "|(?P<raw>[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff])"
+)
+
+
+def as_yaml(text: str) -> str:
+    """The same values; only the column of what follows a replaced character in its line differs."""
+    return _DIFFERS.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    if found["raw"]:
+        return f"\\u{ord(found['raw']):04x}"
+    if found["high"]:
+        return f"\\U{0x10000 + (int(found['high'], 16) - 0xD800) * 0x400 + int(found['low'], 16) - 0xDC00:08x}"
+    return found[0]

@@ -1,0 +1,57 @@
+"""Where a value of a file stands: looked up in its nodes only once something is wrong."""
+
+from __future__ import annotations
+
+import yaml
+
+from schedules.errors import Location
+from schedules.layers import Path
+from schedules.source.construct import is_merge, merge_sources
+
+
+class Positions:
+    """The places of one file's keys and values."""
+
+    def __init__(self, file: str, root: yaml.MappingNode) -> None:
+        """`root` has been constructed without an error."""
+        self.file = file
+        self._root = root
+        self._indexes: dict[int, dict[str, tuple[yaml.Node, yaml.Node]]] = {}
+
+    def of_value(self, path: Path) -> Location:
+        """A scalar's own place; that of the key for a mapping or a list, which begins somewhere below it."""
+        key, value = self._find(path)
+        return self._location(value if isinstance(value, yaml.ScalarNode) and (value.value or value.style) else key)
+
+    def of_key(self, path: Path) -> Location:
+        """The place of the key that a path ends at; an item of a list has none and stands for itself."""
+        return self._location(self._find(path)[0])
+
+    def _find(self, path: Path) -> tuple[yaml.Node, yaml.Node]:
+        key: yaml.Node = self._root
+        value: yaml.Node = self._root
+        for step in path:
+            if isinstance(value, yaml.MappingNode):
+                key, value = self._index(value)[str(step)]
+            else:
+                key = value = value.value[step]
+        return key, value
+
+    def _index(self, node: yaml.Node) -> dict[str, tuple[yaml.Node, yaml.Node]]:
+        if id(node) not in self._indexes:
+            self._indexes[id(node)] = self._pairs(node)
+        return self._indexes[id(node)]
+
+    def _pairs(self, node: yaml.Node) -> dict[str, tuple[yaml.Node, yaml.Node]]:
+        pairs: dict[str, tuple[yaml.Node, yaml.Node]] = {}
+        merged: dict[str, tuple[yaml.Node, yaml.Node]] = {}
+        for key, value in node.value:
+            if is_merge(key):
+                for source in merge_sources(value):
+                    merged = self._index(source) | merged
+            else:
+                pairs[key.value] = (key, value)
+        return merged | pairs
+
+    def _location(self, node: yaml.Node) -> Location:
+        return Location(self.file, node.start_mark.line + 1, node.start_mark.column + 1)

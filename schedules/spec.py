@@ -1,0 +1,291 @@
+"""The spec format, version 1: the models of a job, from which the JSON Schema and the reference are generated, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, ValidationInfo, model_validator
+
+from activities.contract import DEFAULT_TASK_QUEUE, Backoff
+from schedules.calendar_spec import unknown_calendar
+from schedules.cron import CronError, Gap, Repeat
+from schedules.cron_check import check_cron
+from schedules.day_rule import OnHoliday
+from schedules.direct_spec import CalendarText
+from schedules.duration import format_duration
+from schedules.fields import (
+    AtLeastFiveSeconds,
+    AtLeastOneSecond,
+    ClockTime,
+    Duration,
+    FieldError,
+    Items,
+    JobName,
+    LocalTime,
+    SomeItems,
+    Spec,
+    Timezone,
+)
+from schedules.finding import FindingId
+from schedules.model import Overlap
+from schedules.nearest import suggestion
+from schedules.run_spec import CommandSpec, HttpSpec, PythonSpec, RunSpec, WorkflowSpec
+from schedules.shown import shown
+
+MOST_BUSINESS_DAYS = 31
+DialectName = Literal["cron", "quartz", "spring", "kubernetes", "eventbridge", "celery", "temporal"]
+
+__all__ = [
+    "AtEntry",
+    "BusinessDayEntry",
+    "CalendarEntry",
+    "CommandSpec",
+    "CronEntry",
+    "DstSpec",
+    "EveryEntry",
+    "HttpSpec",
+    "JobSpec",
+    "LintSpec",
+    "PythonSpec",
+    "RetrySpec",
+    "RunSpec",
+    "ScheduleEntry",
+    "WorkflowSpec",
+]
+
+
+class RetrySpec(Spec):
+    """How an attempt that failed is tried again."""
+
+    max_attempts: int = Field(default=1, ge=1, le=1_000_000, description="Attempts in all, the first one included.")
+    backoff: Backoff = Field(
+        default="exponential", description="How the wait grows: doubled, longer by `initial` each time, or not at all."
+    )
+    initial: AtLeastOneSecond = Field(default=timedelta(seconds=10), description="Wait before the second attempt.")
+    max: AtLeastOneSecond = Field(default=timedelta(minutes=5), description="Longest wait between two attempts.")
+
+
+class DstSpec(Spec):
+    """What becomes of a local time that clock changes skip or repeat; a job of every minute or hour follows real time."""
+
+    gap: Gap = Field(
+        default="run_after",
+        description="A time that does not exist runs at the first instant after the gap, later by the gap's length, or not.",
+    )
+    repeat: Repeat = Field(default="first", description="Which pass of a time that happens twice runs.")
+
+
+class LintSpec(Spec):
+    """What `lint` is to make of a job."""
+
+    ignore: Items[FindingId] = Field(
+        default=(), description="Findings that are meant to be so.", examples=[["both-day-fields"]]
+    )
+
+
+class CronEntry(Spec):
+    """Times given as a cron expression."""
+
+    cron: str = Field(
+        description="Five fields (minute hour day month weekday), a name such as `@daily`, or what `dialect` says.",
+        examples=["0 8 * * 1-5"],
+    )
+    dialect: DialectName = Field(default="cron", description="Whose rules the expression follows.")
+
+    @model_validator(mode="after")
+    def _readable(self, info: ValidationInfo) -> Self:
+        try:
+            check_cron(self.cron, self.dialect, (info.context or {}).get("now"))
+        except CronError as error:
+            raise FieldError(error.field if error.field == "dialect" else "cron", str(error)) from None
+        return self
+
+
+class EveryEntry(Spec):
+    """Times at a fixed distance, counted from 1970-01-01T00:00Z; no time zone has a say."""
+
+    every: AtLeastOneSecond = Field(description="Distance, at least 1s.", examples=["5m"])
+    offset: Duration = Field(default=timedelta(0), description="Shift of the grid, shorter than `every`.")
+
+    @model_validator(mode="after")
+    def _offset_within(self) -> Self:
+        if self.offset >= self.every:
+            offset, every = format_duration(self.offset), format_duration(self.every)
+            raise FieldError("offset", f"{offset} is not shorter than every: {every}; write less than {every}")
+        return self
+
+
+class AtEntry(Spec):
+    """One time."""
+
+    at: LocalTime = Field(
+        description="Local time of the job's timezone, or one with an offset of its own.", examples=["2027-03-01T09:00"]
+    )
+
+
+class CalendarEntry(Spec):
+    """Times as the server knows them, word for word: seven fields that must all match, and clock changes as the server takes them."""
+
+    calendar: CalendarText = Field(
+        description="`second minute hour day month weekday year`, with `# comment` after it if there is one; 0 is Sunday.",
+        examples=["0 30 8 * * 1-5 *"],
+    )
+
+
+class BusinessDayEntry(Spec):
+    """One time in each month, on a business day: a day that `only` and `except` allow, from Monday to Friday without `only`."""
+
+    business_day: int = Field(
+        ge=-MOST_BUSINESS_DAYS,
+        le=MOST_BUSINESS_DAYS,
+        description="Which one: 1 is the first of the month, -1 the last, -2 the last but one; a month without it has no run.",
+        examples=[1],
+    )
+    at: ClockTime = Field(description="Local time of the job's timezone.", examples=["09:00"])
+
+    @model_validator(mode="after")
+    def _not_zero(self) -> Self:
+        if self.business_day == 0:
+            raise FieldError(
+                "business_day", "0 is no business day; write 1 for the first or -1 for the last of the month"
+            )
+        return self
+
+
+ENTRY_KEYS = ("cron", "every", "at", "business_day", "calendar")
+
+
+def _entry_kind(value: Any) -> str:
+    if isinstance(value, dict):
+        return next((key for key in ("business_day", "calendar", "every", "at") if key in value), "cron")
+    return next((kind for kind, model in _ENTRIES.items() if isinstance(value, model)), "cron")
+
+
+_ENTRIES = {"business_day": BusinessDayEntry, "calendar": CalendarEntry, "every": EveryEntry, "at": AtEntry}
+
+
+def _entry_from_text(value: object) -> object:
+    if isinstance(value, str):
+        return {"cron": value}
+    if isinstance(value, CronEntry) or (isinstance(value, dict) and "cron" in value):
+        return value
+    if isinstance(value, dict) and value:
+        raise ValueError(
+            f"has none of `cron`, `every`, `at`, `business_day` and `calendar`; {suggestion(str(next(iter(value))), ENTRY_KEYS, 'keys')}"
+        )
+    advice = 'write a cron expression such as "0 8 * * 1-5", {every: 5m} or {at: …}'
+    raise ValueError(f"{shown(value)} is not a schedule; {advice}")
+
+
+def _one_as_list(value: object) -> object:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+_Cron = Annotated[CronEntry, BeforeValidator(_entry_from_text, json_schema_input_type=str | CronEntry)]
+ScheduleEntry = Annotated[
+    Annotated[_Cron, Tag("cron")]
+    | Annotated[EveryEntry, Tag("every")]
+    | Annotated[AtEntry, Tag("at")]
+    | Annotated[BusinessDayEntry, Tag("business_day")]
+    | Annotated[CalendarEntry, Tag("calendar")],
+    Discriminator(_entry_kind),
+]
+Entries = Annotated[list[ScheduleEntry], Field(min_length=1)]
+Schedule = Annotated[
+    SomeItems[ScheduleEntry], BeforeValidator(_one_as_list, json_schema_input_type=ScheduleEntry | Entries)
+]
+
+
+def _check_label(text: str) -> str:
+    if not text.isprintable() or len(text) > LONGEST_LABEL:
+        raise ValueError(f"{shown(text)} is not a label; write one line of at most {LONGEST_LABEL} characters")
+    return text
+
+
+LONGEST_LABEL = 200
+Label = Annotated[str, AfterValidator(_check_label)]
+TaskQueue = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class JobSpec(Spec):
+    """One job, after defaults and environment are merged."""
+
+    name: JobName = Field(description="Name of the job: its key under `jobs`.")
+    schedule: Schedule = Field(
+        description="When it runs: a cron expression, `{cron: …}`, `{every: …, offset: …}`, `{at: …}`, `{business_day: …, at: …}`, `{calendar: …}`, or a list.",
+        examples=["0 8 * * 1-5"],
+    )
+    timezone: Timezone = Field(
+        description="Zone of the tz database in which cron expressions and `at` are read.", examples=["Europe/Berlin"]
+    )
+    timeout: AtLeastOneSecond = Field(description="Longest time for one attempt.", examples=["5m"])
+    run: RunSpec = Field(description="What it does.", examples=[{"command": ["./export.sh"]}])
+    dst: DstSpec = Field(default_factory=DstSpec, description="What clock changes do to its local times.")
+    only: Items[str] = Field(
+        default=(), description="Calendars of the file: it runs on days of these alone.", examples=[["business-days"]]
+    )
+    without: Items[str] = Field(
+        default=(),
+        alias="except",
+        description="Calendars of the file: it does not run on their days.",
+        examples=[["us-holidays"]],
+    )
+    on_holiday: OnHoliday = Field(
+        default="skip",
+        description="What becomes of a time on a day that `only` or `except` rules out: no run, or a run at the same time "
+        "of the next or previous business day. Times of `every` are never moved.",
+    )
+    lint: LintSpec = Field(default_factory=LintSpec, description="What `lint` keeps quiet about.")
+    description: str = Field(default="", description="What the job is for, in a sentence.")
+    labels: dict[Label, Label] = Field(default_factory=dict, description="Words of your own about the job.")
+    jitter: Duration = Field(
+        default=timedelta(0), description="Start later by a stable amount up to this; the scheduled time stays."
+    )
+    overlap: Overlap = Field(
+        default="skip",
+        description="What happens at a scheduled time while the run before is still going: no run, one waits, all "
+        "wait, the run before is cancelled or terminated, or both run.",
+    )
+    deadline: Duration | None = Field(
+        default=None,
+        description="Longest time for the whole run, with all its attempts and waits; `null` takes back a default.",
+    )
+    heartbeat_timeout: AtLeastFiveSeconds = Field(
+        default=timedelta(seconds=30),
+        description="A worker that was silent for this long is given up, and the attempt with it.",
+    )
+    retry: RetrySpec = Field(default_factory=RetrySpec, description="How often and when an attempt is made again.")
+    paused: bool | None = Field(
+        default=None, description="Declared, sync keeps it so; left out or `null`, it is the operator's."
+    )
+    task_queue: TaskQueue = Field(default=DEFAULT_TASK_QUEUE, description="Task queue of the workers that run it.")
+
+    @model_validator(mode="after")
+    def _limits_agree(self) -> Self:
+        if self.deadline is not None and self.deadline < self.timeout:
+            deadline, timeout = format_duration(self.deadline), format_duration(self.timeout)
+            raise FieldError(
+                "deadline", f"{deadline} ends before one attempt may (timeout: {timeout}); write {timeout} or more"
+            )
+        if self.retry.initial > self.retry.max:
+            raise self._wait_too_long()
+        return self
+
+    def _wait_too_long(self) -> FieldError:
+        initial, longest = format_duration(self.retry.initial), format_duration(self.retry.max)
+        if "initial" in self.retry.model_fields_set:
+            return FieldError(
+                "retry.initial", f"{initial} is longer than retry.max: {longest}; write {longest} or less"
+            )
+        return FieldError("retry.max", f"{longest} is shorter than retry.initial: {initial}; write {initial} or more")
+
+
+def unknown_calendars(job: JobSpec, known: Iterable[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Names in `only` and `except` that are not known, each as the path within the job and a message."""
+    names = list(known)
+    for key, given in (("only", job.only), ("except", job.without)):
+        for index, name in enumerate(given):
+            if name not in names:
+                yield (key, index), unknown_calendar(name, names)
