@@ -1,0 +1,46 @@
+"""All that lint finds in jobs that can be read, before the server sees any of it. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schedules.findings_project import project_findings
+from schedules.findings_reading import reading_findings
+from schedules.findings_times import never_fires, times_findings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from schedules.finding import Finding
+    from schedules.job_times import JobTimes
+    from schedules.project import Project
+
+STARTS_PER_SECOND = 30.0
+"""What a self-hosted server lets the schedules of a namespace start (dynamic config `worker.schedulerNamespaceStartWorkflowRPS`)."""
+
+
+def errors(project: Project, times: Mapping[str, JobTimes]) -> Iterator[Finding]:
+    """What must not be synced; `times` are those of every job."""
+    for job in project.jobs:
+        for finding in never_fires(job, times[job.name]):
+            if finding.id not in job.lint.ignore:
+                yield finding
+
+
+def findings(
+    project: Project,
+    times: Mapping[str, JobTimes],
+    now: datetime,
+    *,
+    limit: float = STARTS_PER_SECOND,
+    quiet: bool = False,
+) -> Iterator[Finding]:
+    """Errors, warnings and infos as seen at an aware instant, without those that a job says to ignore."""
+    yield from errors(project, times)
+    for job in project.jobs:
+        found = times[job.name]
+        for finding in (*times_findings(job, found, now), *reading_findings(job, found, project.name, now)):
+            if finding.id not in job.lint.ignore:
+                yield finding
+    yield from project_findings(project, times, now, limit=limit, quiet=quiet)

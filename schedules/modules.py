@@ -1,0 +1,42 @@
+"""The user's own modules: imported by name, and the handlers that they offer."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from activities.registry import HandlerRegistry, RegistryError
+from schedules.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from types import ModuleType
+
+
+def import_modules(names: Iterable[str]) -> list[ModuleType]:
+    """The modules, found as `python` would find them from the current folder. Raises SettingsError for all that fail."""
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    modules: list[ModuleType] = []
+    problems: list[str] = []
+    for name in names:
+        try:
+            modules.append(importlib.import_module(name))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's module may raise anything while it is imported
+            problems.append(
+                f"module {name} (of --modules or TICKWRIGHT_MODULES) cannot be imported: {type(error).__name__}: {error}"
+            )
+    if problems:
+        raise SettingsError("\n".join(problems))
+    return modules
+
+
+def find_handlers(modules: Sequence[ModuleType]) -> HandlerRegistry:
+    """The `python` handlers of the modules. Raises SettingsError where two claim one name."""
+    try:
+        return HandlerRegistry.from_modules(modules)
+    except RegistryError as error:
+        raise SettingsError("\n".join(error.problems)) from error
