@@ -1,0 +1,214 @@
+"""What a sync costs beside the least it could: `python benchmarks/bench_sync.py [schedules]`, on an embedded server.
+
+Both sides of a ratio are measured in the same run and in turns, on the same schedules. The command's memory and whole time
+are those of a process of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from bench_load import write_specs
+from temporalio.client import (
+    Client,
+    Schedule,
+    ScheduleActionStartWorkflow,
+    ScheduleCalendarSpec,
+    ScheduleIntervalSpec,
+    ScheduleRange,
+    ScheduleSpec,
+)
+
+from activities.contract import OWNER_ATTRIBUTE
+from schedules.apply import CONCURRENCY, Applier
+from schedules.audit import audit_of
+from schedules.compile import compile_project
+from schedules.gateway import TemporalGateway
+from schedules.head_start import load_while_asking
+from schedules.load import load_checked
+from schedules.model import Calendar, DesiredSchedule
+from schedules.reconcile import Depth, plan_sync
+from schedules.translate_times import CALENDAR_FIELDS
+from worker.embedded import embedded_server
+
+ROUNDS = 3
+CHUNKS = 10
+DESCRIBED = 1_000
+ALLOWED = {
+    "no-op / paging": 1.3,
+    "describing / no-op": 10.0,
+    "apply / bare create": 0.9,
+    "MB": 300.0,
+    "per schedule, whole / quarter": 1.5,
+}
+
+
+async def limited(calls: Sequence[Callable[[], Awaitable[object]]]) -> float:
+    """Seconds that the calls take, as many at once as a sync makes."""
+    limit = asyncio.Semaphore(CONCURRENCY)
+
+    async def one(call: Callable[[], Awaitable[object]]) -> None:
+        async with limit:
+            await call()
+
+    begin = time.perf_counter()
+    await asyncio.gather(*map(one, calls))
+    return time.perf_counter() - begin
+
+
+def calendar(given: Calendar) -> ScheduleCalendarSpec:
+    """The SDK's form."""
+    fields = {name: [ScheduleRange(r.start, r.end, r.step) for r in getattr(given, name)] for name in CALENDAR_FIELDS}
+    return ScheduleCalendarSpec(comment=given.comment, **fields)
+
+
+def bare(client: Client, desired: DesiredSchedule) -> Callable[[], Awaitable[object]]:
+    """The same schedule made by the SDK, under another name and with no owner."""
+    times, action = desired.times, desired.action
+    schedule = Schedule(
+        action=ScheduleActionStartWorkflow(
+            action.workflow_type, args=action.args, id=f"bare-{desired.id}", task_queue=action.task_queue
+        ),
+        spec=ScheduleSpec(
+            calendars=[calendar(each) for each in times.calendars],
+            intervals=[
+                ScheduleIntervalSpec(timedelta(seconds=each.every), timedelta(seconds=each.offset))
+                for each in times.intervals
+            ],
+            jitter=timedelta(seconds=times.jitter),
+            time_zone_name=times.timezone,
+        ),
+    )
+    return lambda: client.create_schedule(f"bare-{desired.id}", schedule)
+
+
+def load(folder: Path, now: datetime) -> tuple[str, dict[str, DesiredSchedule]]:
+    """What the command does before it connects."""
+    project = load_checked([str(folder)], None)
+    return project.owner, compile_project(project, now)
+
+
+async def first_apply(client: Client, owner: str, desired: dict[str, DesiredSchedule]) -> tuple[float, float]:
+    """Seconds of a bare loop of `create_schedule`, and of our plan and apply, in turns over parts of the schedules."""
+    gateway, audit = TemporalGateway(client), audit_of(())
+    theirs, begin = 0.0, time.perf_counter()
+    plan = await plan_sync(gateway, owner, desired, datetime.now(UTC), depth=Depth(sure=False))
+    if missing := await gateway.missing_attributes():
+        await gateway.add_attributes(missing)
+    ours = time.perf_counter() - begin
+    size = -(-len(plan.changes) // CHUNKS)
+    for first in range(0, len(plan.changes), size):
+        changes = plan.changes[first : first + size]
+        theirs += await limited([bare(client, desired[change.job]) for change in changes])
+        begin = time.perf_counter()
+        results = await Applier(replace(plan, changes=changes), gateway, audit).apply(asyncio.Event(), lambda _: None)
+        ours += time.perf_counter() - begin
+        assert {item.result for item in results} == {"applied"}
+    return theirs, ours
+
+
+async def page(client: Client, owner: str) -> float:
+    """Seconds that it takes to see each of the schedules once."""
+    begin = time.perf_counter()
+    found = 0
+    async for _ in await client.list_schedules(query=f"{OWNER_ATTRIBUTE} = '{owner}'"):
+        found += 1
+    assert found
+    return time.perf_counter() - begin
+
+
+async def no_op(client: Client, folder: Path, count: int) -> float:
+    """Seconds of a sync that finds nothing to do, loading and compiling included."""
+    gc.collect()
+    begin, now, gateway = time.perf_counter(), datetime.now(UTC), TemporalGateway(client)
+    owner, desired, listed = await load_while_asking([str(folder)], None, None, now, gateway.owned)
+    plan = await plan_sync(gateway, owner, desired, now, depth=Depth(sure=False), listed=listed)
+    seconds = time.perf_counter() - begin
+    assert (plan.changes, plan.unchanged) == ((), count)
+    return seconds
+
+
+async def describe(client: Client, names: Sequence[str]) -> float:
+    """Seconds to describe so many of them, as many at once as a sync does."""
+    return await limited([client.get_schedule_handle(name).describe for name in names])
+
+
+def command(folder: Path, address: str) -> tuple[float, float]:
+    """Wall time in seconds and peak memory in MB of `python -m schedules.sync` with nothing to do."""
+    begin = time.perf_counter()
+    env = {**os.environ, "TEMPORAL_ADDRESS": address, "PYTHONPATH": str(Path(__file__).parents[1])}
+    argv = [sys.executable, "-m", "schedules.sync", str(folder)]
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, check=True)
+    assert " 0 to create, 0 to update, 0 to delete" in done.stderr, done.stderr
+    return time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+
+
+async def settled(client: Client, owner: str, count: int) -> None:
+    """Waits until List knows all of them."""
+    while len(await TemporalGateway(client).owned(owner)) < count:
+        pass
+
+
+def report(name: str, value: float, detail: str, *, least: bool = False) -> bool:
+    """Prints a figure beside what is allowed; whether it is."""
+    allowed = ALLOWED[name]
+    fine = value >= allowed if least else value <= allowed
+    sign = ">=" if least else "<="
+    print(f"{name}: {value:.2f} ({sign} {allowed:g}: {'yes' if fine else 'NO'}) {detail}", flush=True)
+    return fine
+
+
+async def measure(client: Client, root: Path, count: int, address: str) -> bool:
+    """All figures; whether each is within what is allowed."""
+    whole, quarter = root / "whole", root / "quarter"
+    for folder, size, project in ((whole, count, "bench"), (quarter, count // 4, "quarter")):
+        folder.mkdir()
+        write_specs(folder, size, project)
+    owner, desired = load(whole, datetime.now(UTC))
+    small_owner, small = load(quarter, datetime.now(UTC))
+    theirs, ours = await first_apply(client, owner, desired)
+    await first_apply(client, small_owner, small)
+    await settled(client, owner, count)
+    await settled(client, small_owner, count // 4)
+    rounds = [
+        (await page(client, owner), await no_op(client, whole, count), await no_op(client, quarter, count // 4))
+        for _ in range(ROUNDS)
+    ]
+    paging, idle, idle_small = (min(column) for column in zip(*rounds, strict=True))
+    sample = list(desired)[:DESCRIBED]
+    describing = await describe(client, sample) * count / len(sample)
+    seconds, memory = await asyncio.to_thread(command, whole, address)
+    spread = ", ".join(f"{b / a:.2f}" for a, b, _ in rounds)
+    print(f"{count:,} schedules; the whole command with nothing to do takes {seconds:.2f} s")
+    return all(
+        [
+            report("no-op / paging", idle / paging, f"{idle:.2f} s / {paging:.2f} s; by round: {spread}"),
+            report("describing / no-op", describing / idle, f"{describing:.2f} s / {idle:.2f} s", least=True),
+            report("apply / bare create", theirs / ours, f"{count / ours:.0f}/s / {count / theirs:.0f}/s", least=True),
+            report("MB", memory, "peak of the command"),
+            report("per schedule, whole / quarter", idle / idle_small / 4, f"{idle:.2f} s / {idle_small:.2f} s"),
+        ]
+    )
+
+
+async def main(count: int) -> int:
+    """Prints the figures; 1 if one is worse than allowed."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with embedded_server(Path(folder) / "server", lambda: None) as server:
+            client = await Client.connect(server.address)
+            return int(not await measure(client, Path(folder), count, server.address))
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000)))

@@ -1,0 +1,35 @@
+"""`python -m schedules VERB`, also installed as `tickwright`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from schedules import export, lint, next, sync  # noqa: A004  the verb is called so
+from schedules.terminal import run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+VERBS = {
+    "sync": ("make a Temporal namespace match the spec files", sync.configure),
+    "export": ("write a spec file for schedules that exist already", export.configure),
+    "lint": ("check spec files without a server", lint.configure),
+    "next": ("show the next times of a job or of a cron expression", next.configure),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Entry point of the command."""
+    installed = not sys.argv[0].endswith("__main__.py")
+    name = "tickwright" if installed else "python -m schedules"
+    parser = argparse.ArgumentParser(prog=name, description="Declarative, durable cron on Temporal.")
+    verbs = parser.add_subparsers(title="verbs", required=True, metavar="VERB")
+    for verb, (summary, configure) in VERBS.items():
+        configure(verbs.add_parser(verb, help=summary))
+    run(parser, arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""From a spec to the schedule that Temporal should have: pure, and the same for the same spec in the same year."""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from activities.contract import (
+    JOB_WORKFLOW,
+    OWNER_ATTRIBUTE,
+    HandlerKind,
+    JobRequest,
+    RetryRequest,
+    StepRequest,
+)
+from schedules import wire
+from schedules.calendar_spec import NO_CALENDARS, CalendarSet
+from schedules.describe import describe_job, schedule_text
+from schedules.direct import compile_direct
+from schedules.job_times import job_times
+from schedules.model import Action, DesiredSchedule, Policies, Times
+from schedules.spec import JobSpec, RunSpec
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from schedules.project import Project
+
+RUN = "run"
+"""The name of the one step of a job that has `run`."""
+SUMMARY_LENGTH = 200
+BOUNDED = frozenset({"skip", "buffer_one", "cancel_other", "terminate_other"})
+"""Overlap policies under which an outage of any length leads to two late runs at the most."""
+YEAR, DAY = timedelta(days=365), timedelta(days=1)
+
+
+def compile_project(project: Project, now: datetime) -> dict[str, DesiredSchedule]:
+    """The schedules of a project by id. Raises CronError."""
+    return {
+        job.name: compile_job(job, project.name, project.environment, now, project.calendars_of(job.name))
+        for job in project.jobs
+    }
+
+
+def compile_job(
+    job: JobSpec, project: str, environment: str, now: datetime, calendars: CalendarSet = NO_CALENDARS
+) -> DesiredSchedule:
+    """The schedule of one job. `now` decides only the year from which the times are exact, for three years.
+
+    Raises CronError where an entry of the schedule cannot be read.
+    """
+    compiled = job_times(job, project, now, calendars)
+    owner = f"{project}/{environment}"
+    if job.run.workflow and job.run.workflow.direct:
+        return compile_direct(job, owner, compiled, job.run.workflow, job.run.workflow.direct)
+    request = compile_request(job, project, environment, compiled.times)
+    return DesiredSchedule(
+        id=job.name,
+        owner=owner,
+        times=compiled.times,
+        action=Action(
+            workflow_type=JOB_WORKFLOW,
+            task_queue=job.task_queue,
+            args=(as_json(request),),
+            search_attributes={OWNER_ATTRIBUTE: owner},
+            summary=_summary(job),
+            details=describe_job(job, owner),
+        ),
+        policies=Policies(job.overlap, seconds(YEAR if job.overlap in BOUNDED else DAY)),
+        paused=job.paused,
+        exact_until=compiled.exact_until,
+    )
+
+
+def compile_request(job: JobSpec, project: str, environment: str, times: Times) -> JobRequest:
+    """What each run of the job is given."""
+    handler, params = handler_of(job.run)
+    step = StepRequest(
+        name=RUN,
+        handler=handler,
+        params=params,
+        timeout=job.timeout.total_seconds(),
+        heartbeat_timeout=job.heartbeat_timeout.total_seconds(),
+        retry=RetryRequest(
+            job.retry.max_attempts, job.retry.backoff, job.retry.initial.total_seconds(), job.retry.max.total_seconds()
+        ),
+    )
+    deadline = job.deadline.total_seconds() if job.deadline else None
+    return JobRequest(project, environment, job.name, wire.to_request(times), [step], deadline)
+
+
+def handler_of(run: RunSpec) -> tuple[HandlerKind, dict[str, Any]]:
+    """The handler's kind and its parameters as JSON values, those left out that are empty; an empty JSON body is a body."""
+    kinds: tuple[HandlerKind, ...] = ("http", "command", "python", "workflow")
+    kind = next(kind for kind in kinds if getattr(run, kind) is not None)
+    dumped = getattr(run, kind).model_dump(mode="json", by_alias=True)
+    return kind, {name: value for name, value in dumped.items() if value or (name == "json" and value is not None)}
+
+
+def as_json(request: Any) -> Any:
+    """The request as the JSON object that the server keeps; parameters are shared, not copied."""
+    if is_dataclass(request):
+        return {name: as_json(value) for name, value in vars(request).items()}
+    return [as_json(item) for item in request] if isinstance(request, list) else request
+
+
+def seconds(duration: timedelta) -> int:
+    """Whole seconds."""
+    return int(duration.total_seconds())
+
+
+def _summary(job: JobSpec) -> str:
+    return (job.description.strip().splitlines() or [schedule_text(job)])[0][:SUMMARY_LENGTH]

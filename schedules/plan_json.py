@@ -1,0 +1,97 @@
+"""A plan as JSON and back, and whether a plan that was kept is still the one to make. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from schedules.errors import TickwrightError
+from schedules.model import ObservedSchedule
+from schedules.plan import Change, Plan
+
+FORMAT = 1
+
+
+class PlanFileError(TickwrightError):
+    """A file that holds no plan, or none that this version reads."""
+
+    exit_code = 2
+
+
+class StalePlanError(TickwrightError):
+    """The server or the specs are not those that the plan was made from; nothing was changed."""
+
+    def __init__(self, differences: list[str]) -> None:
+        lines = "\n".join(f"  {line}" for line in differences)
+        super().__init__(f"refused: what was reviewed is not what would be done now; make a new plan:\n{lines}")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFile:
+    """What `--plan-out` writes: the plan, and the version of this form."""
+
+    plan: Plan
+    tickwright_plan: int = FORMAT
+
+    __pydantic_config__ = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64", extra="forbid")
+
+
+def to_json(plan: Plan) -> str:
+    """The plan as an indented JSON document; `from_json` gives an equal one."""
+    return _adapter().dump_json(PlanFile(plan), indent=2).decode() + "\n"
+
+
+def from_json(text: str) -> Plan:
+    """The plan that `to_json` wrote. Raises PlanFileError."""
+    try:
+        file = _adapter().validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the document"
+        raise PlanFileError(f"this is no plan of `sync --plan-out`: {place}: {first['msg']}") from error
+    if file.tickwright_plan != FORMAT:
+        raise PlanFileError(f"the plan has form {file.tickwright_plan}, this version reads {FORMAT}; make a new plan")
+    return file.plan
+
+
+def stale(kept: Plan, now: Plan) -> list[str]:
+    """All in which the plan that would be made now differs from the one kept; times that have passed since do not count."""
+    now = from_json(to_json(now))  # The kept one came this way, too.
+    if kept.owner != now.owner:
+        return [f"the plan is for {kept.owner}, the specs are of {now.owner}"]
+    before = {change.job: change for change in kept.changes}
+    after = {change.job: change for change in now.changes}
+    return [
+        line for job in sorted(before.keys() | after.keys()) for line in _stale(job, before.get(job), after.get(job))
+    ]
+
+
+def _stale(job: str, kept: Change | None, now: Change | None) -> Iterator[str]:
+    if kept is None or now is None:
+        done = "is not in the plan" if kept is None else "is not needed any more"
+        verb = (now or kept).verb  # type: ignore[union-attr]  # one of the two is there
+        yield f"{job}: {verb} {done}"
+        return
+    if kept.verb != now.verb:
+        yield f"{job}: the plan says {kept.verb}, now it would be {now.verb}"
+    if kept.desired != now.desired:
+        yield f"{job}: the specs changed since"
+    if kept.conflict != now.conflict:
+        yield f"{job}: {now.conflict or 'the conflict is gone'}"
+    if kept.observed and now.observed and kept.observed != now.observed:
+        yield from _server_changed(job, kept.observed, now.observed)
+
+
+def _server_changed(job: str, before: ObservedSchedule, after: ObservedSchedule) -> Iterator[str]:
+    parts = ("times", "action", "policies", "state", "search_attributes", "other")
+    changed = [part for part in parts if getattr(before, part) != getattr(after, part)]
+    what = f" ({', '.join(changed)})" if changed else ""
+    yield f"{job}: somebody changed the schedule on the server since{what}"
+
+
+@cache
+def _adapter() -> TypeAdapter[PlanFile]:
+    return TypeAdapter(PlanFile)

@@ -1,0 +1,114 @@
+"""What would keep the jobs of a plan from running once it is applied, found before it is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from activities.contract import JOB_WORKFLOW
+from schedules.nearest import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from activities.contract import WorkerOffer
+    from schedules.model import DesiredSchedule
+    from schedules.plan import Plan
+    from schedules.port import Schedules
+
+SHOWN = 3
+
+
+class Askable(Protocol):
+    """What preflight asks of the workers and of the namespace; they answer with what says nothing where they cannot."""
+
+    async def polls(self, task_queue: str) -> bool:
+        """Whether a worker takes workflow tasks from the queue."""
+
+    async def offer(self, task_queue: str) -> WorkerOffer | None:
+        """What a worker of the queue can run."""
+
+    async def largest_payload(self) -> int:
+        """Bytes, 0 for no limit known."""
+
+
+@dataclass(slots=True)
+class Needs:
+    """What the jobs of one task queue need of its workers: by handler, and by workflow type, the jobs."""
+
+    jobs: list[str] = field(default_factory=list)
+    handlers: dict[str, list[str]] = field(default_factory=dict)
+    workflows: dict[str, list[str]] = field(default_factory=dict)
+
+
+async def preflight(plan: Plan, schedules: Schedules, workers: Askable, *, ask: bool) -> list[str]:
+    """One warning for each thing that is missing. With `ask`, a worker of each queue runs a short workflow to say what it has."""
+    desired = [change.desired for change in plan.changes if change.desired and not change.conflict]
+    needs = needs_of(desired)
+    found = await asyncio.gather(*(_queue(queue, need, workers, ask=ask) for queue, need in sorted(needs.items())))
+    warnings = [warning for queue in found for warning in queue]
+    if desired:
+        warnings += oversized(desired, await workers.largest_payload())
+        if not ask and (missing := await schedules.missing_attributes()):
+            warnings.append(
+                f"the namespace lacks the search attributes {', '.join(missing)}; the first sync registers them"
+            )
+    return warnings
+
+
+def needs_of(desired: Iterable[DesiredSchedule]) -> dict[str, Needs]:
+    """By task queue, what its workers must offer. Workflows started without JobWorkflow may be anybody's: only a poller."""
+    found: dict[str, Needs] = {}
+    for schedule in desired:
+        needs = found.setdefault(schedule.action.task_queue, Needs())
+        needs.jobs.append(schedule.id)
+        if schedule.action.workflow_type != JOB_WORKFLOW:
+            continue
+        for step in schedule.action.args[0]["steps"]:
+            if step["handler"] == "python":
+                needs.handlers.setdefault(step["params"]["handler"], []).append(schedule.id)
+            if step["handler"] == "workflow":
+                needs.workflows.setdefault(step["params"]["type"], []).append(schedule.id)
+    return found
+
+
+def missing_in(queue: str, needs: Needs, offer: WorkerOffer) -> Iterator[str]:
+    """What the jobs need and the worker does not have."""
+    for what, needed, offered in (
+        ("handler", needs.handlers, offer.handlers),
+        ("workflow type", needs.workflows, offer.workflows),
+    ):
+        for name in sorted(needed.keys() - set(offered)):
+            close = nearest(name, offered)
+            hint = f"it has {' and '.join(f'`{other}`' for other in close)}; " if close else ""
+            yield (
+                f"no {what} `{name}` in the worker asked on task queue `{queue}`, which {_names(needed[name])} need: {hint}"
+                "is its module in the worker's TICKWRIGHT_MODULES?"
+            )
+
+
+def oversized(desired: Iterable[DesiredSchedule], limit: int) -> Iterator[str]:
+    """Jobs whose arguments the server would refuse."""
+    for schedule in desired:
+        size = len(json.dumps(schedule.action.args).encode())
+        if limit and size > limit:
+            yield f"the parameters of {schedule.id} are {size:,} bytes, more than the {limit:,} that the namespace takes"
+
+
+async def _queue(queue: str, needs: Needs, workers: Askable, *, ask: bool) -> list[str]:
+    if not await workers.polls(queue):
+        advice = f"start one with TICKWRIGHT_TASK_QUEUE={queue} python -m worker"
+        return [f"no worker polls task queue `{queue}`: {_names(needs.jobs)} would wait; {advice}"]
+    if not ask or not (needs.handlers or needs.workflows):
+        return []
+    offer = await workers.offer(queue)
+    if offer is None:
+        return [f"no worker of task queue `{queue}` said what it can run; is it of this version?"]
+    return list(missing_in(queue, needs, offer))
+
+
+def _names(jobs: list[str]) -> str:
+    more = f" and {len(jobs) - SHOWN} more" if len(jobs) > SHOWN else ""
+    return ", ".join(f"`{job}`" for job in jobs[:SHOWN]) + more

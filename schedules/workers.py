@@ -1,0 +1,88 @@
+"""Asking the workers of a namespace what they are and can, and the namespace what it allows."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import (
+    DeleteWorkflowExecutionRequest,
+    DescribeNamespaceRequest,
+    DescribeTaskQueueRequest,
+)
+from temporalio.client import WorkflowFailureError
+from temporalio.service import RPCError
+
+from activities.contract import OFFER_WORKFLOW, WorkerOffer
+
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
+STALE = timedelta(minutes=2)
+"""A worker polls at least once a minute; the server remembers one that went away for five."""
+ANSWER_SECONDS = 10
+
+
+class Workers:
+    """The workers that poll in the client's namespace."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def polls(self, task_queue: str) -> bool:
+        """Whether a worker takes workflow tasks from the queue; True where the server does not tell."""
+        request = DescribeTaskQueueRequest(
+            namespace=self._client.namespace,
+            task_queue=TaskQueue(name=task_queue),
+            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        )
+        try:
+            response = await self._client.workflow_service.describe_task_queue(request)
+        except RPCError:
+            return True
+        since = datetime.now(UTC) - STALE
+        return any(poller.last_access_time.ToDatetime(tzinfo=UTC) >= since for poller in response.pollers)
+
+    async def offer(self, task_queue: str) -> WorkerOffer | None:
+        """What one worker of the queue can run; None where none answers (busy, or of another kind than ours)."""
+        workflow_id = f"tickwright-offer-{uuid.uuid4()}"
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                offer: WorkerOffer = await self._client.execute_workflow(
+                    OFFER_WORKFLOW,
+                    id=workflow_id,
+                    task_queue=task_queue,
+                    result_type=WorkerOffer,
+                    execution_timeout=timedelta(seconds=ANSWER_SECONDS),
+                    static_summary="what this worker can run, asked by a sync",
+                )
+        except (WorkflowFailureError, RPCError, TimeoutError):
+            return None
+        else:
+            return offer
+        finally:
+            await self._delete(workflow_id)
+
+    async def largest_payload(self) -> int:
+        """The most bytes that the namespace takes as one blob; 0 where the server does not tell."""
+        request = DescribeNamespaceRequest(namespace=self._client.namespace)
+        try:
+            response = await self._client.workflow_service.describe_namespace(request)
+        except RPCError:
+            return 0
+        return response.namespace_info.limits.blob_size_limit_error
+
+    async def _delete(self, workflow_id: str) -> None:
+        """Takes the question out of the list of workflows again; where that is not allowed, retention does."""
+        request = DeleteWorkflowExecutionRequest(
+            namespace=self._client.namespace, workflow_execution=WorkflowExecution(workflow_id=workflow_id)
+        )
+        try:
+            await self._client.workflow_service.delete_workflow_execution(request)
+        except RPCError:
+            return

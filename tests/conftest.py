@@ -1,0 +1,48 @@
+"""What every test may ask for: real servers, and clients of them."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+from temporalio.client import Client
+
+from tests.servers import DevServer, dev_server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[DevServer]:
+    """The dev server that the tests of one xdist worker share; it knows the search attribute of owners."""
+    with dev_server() as running:
+        yield running
+
+
+@pytest.fixture
+def own_server() -> Iterator[DevServer]:
+    """A dev server for one test alone."""
+    with dev_server() as running:
+        yield running
+
+
+@pytest.fixture
+def start_server() -> Iterator[Callable[..., DevServer]]:
+    """Starts dev servers (see `dev_server`) that end with the test."""
+    with ExitStack() as running:
+        yield lambda **options: running.enter_context(dev_server(**options))
+
+
+@pytest.fixture
+async def client(server: DevServer) -> Client:
+    """A client of the shared server."""
+    return await Client.connect(server.address)
+
+
+@pytest.fixture
+def name() -> str:
+    """A name that no other test uses: for projects, jobs and task queues on the shared server."""
+    return f"t{uuid4().hex[:10]}"
