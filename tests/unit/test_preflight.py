@@ -1,0 +1,103 @@
+"""What would keep jobs from running, found before they are applied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from activities.contract import WorkerOffer
+from schedules.compile import compile_job
+from schedules.model import Action, DesiredSchedule
+from schedules.plan import Plan, make_plan
+from schedules.preflight import preflight
+from schedules.testing import SchedulesInMemory
+from tests.factories import NOW, desired, job
+
+
+@dataclass
+class Workers:
+    """By queue what its worker offers; a queue that is missing has no worker, None one that does not answer."""
+
+    offers: dict[str, WorkerOffer | None] = field(default_factory=dict)
+    limit: int = 0
+    asked: list[str] = field(default_factory=list)
+
+    async def polls(self, task_queue: str) -> bool:
+        return task_queue in self.offers
+
+    async def offer(self, task_queue: str) -> WorkerOffer | None:
+        self.asked.append(task_queue)
+        return self.offers[task_queue]
+
+    async def largest_payload(self) -> int:
+        return self.limit
+
+
+def compiled(name: str, queue: str = "tickwright", **run: object) -> DesiredSchedule:
+    return compile_job(job(name, run=run, task_queue=queue), "billing", "production", NOW)
+
+
+def plan(*wanted: DesiredSchedule) -> Plan:
+    return make_plan("billing/production", {each.id: each for each in wanted}, {}, NOW)
+
+
+PYTHON = compiled("cleanup", python={"handler": "delete-old-rows"})
+CHILD = compiled("close", workflow={"type": "Close"})
+COMMAND = compiled("echo", command=["echo"])
+ALL = WorkerOffer(["delete-old-rows"], ["Close", "JobWorkflow"])
+
+
+async def test_workers_that_have_all_are_no_reason_to_warn() -> None:
+    workers = Workers({"tickwright": ALL})
+    assert await preflight(plan(PYTHON, CHILD, COMMAND), SchedulesInMemory(), workers, ask=True) == []
+    assert workers.asked == ["tickwright"], "once for a queue"
+
+
+async def test_a_queue_without_workers_is_told_once() -> None:
+    (warning,) = await preflight(plan(PYTHON, COMMAND), SchedulesInMemory(), Workers(), ask=True)
+    assert warning == (
+        "no worker polls task queue `tickwright`: `cleanup`, `echo` would wait; "
+        "start one with TICKWRIGHT_TASK_QUEUE=tickwright python -m worker"
+    )
+
+
+async def test_what_the_worker_lacks_is_told_with_what_it_has() -> None:
+    workers = Workers({"tickwright": WorkerOffer(["delete-old-row"], [])})
+    handler, workflow = await preflight(plan(PYTHON, CHILD), SchedulesInMemory(), workers, ask=True)
+    assert handler.startswith(
+        "no handler `delete-old-rows` in the worker asked on task queue `tickwright`, which `cleanup` need"
+    )
+    assert "it has `delete-old-row`" in handler
+    assert workflow.startswith("no workflow type `Close`")
+    assert "TICKWRIGHT_MODULES" in workflow
+
+
+async def test_a_worker_that_does_not_answer_is_told() -> None:
+    (warning,) = await preflight(plan(PYTHON), SchedulesInMemory(), Workers({"tickwright": None}), ask=True)
+    assert "no worker of task queue `tickwright` said what it can run" in warning
+
+
+async def test_who_only_looks_asks_no_worker() -> None:
+    workers = Workers({"tickwright": WorkerOffer([], [])})
+    assert await preflight(plan(PYTHON), SchedulesInMemory(), workers, ask=False) == []
+    assert workers.asked == []
+
+
+async def test_jobs_that_need_nothing_special_ask_no_worker() -> None:
+    workers = Workers({"tickwright": None, "theirs": None})
+    foreign = desired("foreign", action=Action("Close", "theirs", ()))
+    assert await preflight(plan(COMMAND, foreign), SchedulesInMemory(), workers, ask=True) == []
+    assert workers.asked == []
+
+
+async def test_a_namespace_that_lacks_our_search_attributes_is_told_to_who_only_looks() -> None:
+    bare, workers = SchedulesInMemory(attributes=()), Workers({"tickwright": ALL})
+    (warning,) = await preflight(plan(PYTHON), bare, workers, ask=False)
+    assert "TickwrightOwner, TickwrightHash" in warning
+    assert await preflight(plan(PYTHON), bare, workers, ask=True) == []
+
+
+async def test_parameters_that_the_namespace_would_refuse_are_told() -> None:
+    big = compiled("big", command=["echo", "x" * 5_000])
+    (warning,) = await preflight(plan(big), SchedulesInMemory(), Workers({"tickwright": ALL}, limit=5_000), ask=True)
+    assert warning.startswith("the parameters of big are 5,")
+    assert "more than the 5,000 that the namespace takes" in warning

@@ -1,0 +1,159 @@
+"""What the README shows is what there is."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from prometheus_client import generate_latest
+
+import schedules.__main__
+import schedules.sync
+import worker.__main__
+import worker.dev
+from activities.observe import StepFinished, StepStarted
+from schedules.load import load_checked
+from schedules.modules import find_handlers, import_modules
+from tests import readme
+from worker.metrics import WorkerMetrics
+from worker.settings import SECRET_PREFIX, WorkerSettings
+
+if TYPE_CHECKING:
+    import argparse
+
+ENTRIES = {
+    "schedules": schedules.__main__,
+    "schedules.sync": schedules.sync,
+    "worker": worker.__main__,
+    "worker.dev": worker.dev,
+}
+UNCHECKED = {".", "echo", "export", "mkdir", "rm", "sed", "tcld"}
+OF_A_COMMAND = {"JOB", "STEP", "SCHEDULED_AT", "ATTEMPT", "IDEMPOTENCY_KEY"}
+OF_COMPOSE = {"SPECS"}
+COMMANDS = [command.line for block in readme.blocks(readme.text(), "console") for command in readme.commands(block)]
+
+
+def test_the_generated_parts_are_those_of_the_code() -> None:
+    assert readme.text() == readme.renewed(readme.text()), "run `make docs`"
+    assert "`schedule` |" in readme.section("Spec reference")
+    assert "TICKWRIGHT_TASK_QUEUE" in readme.section("In production")
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\(([^)]+)\)", readme.text()))))
+def test_every_link_leads_somewhere(target: str) -> None:
+    path, _, anchor = target.partition("#")
+    headings = re.findall(r"^#+ (.+)$", readme.text(), re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+    assert path.startswith("https://") or (readme.ROOT / path).exists()
+    assert not anchor or path or anchor in anchors
+
+
+def parse(module: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> argparse.Namespace:
+    """What the real parser of a command makes of the arguments; SystemExit where it does not like them."""
+    entry, parsed = ENTRIES[module], list[Any]()
+    monkeypatch.setattr(entry, "run", lambda parser, given: parsed.append(parser.parse_args(given)))
+    entry.main(arguments)
+    namespace: argparse.Namespace = parsed[0]
+    return namespace
+
+
+def check_python(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert words[0] == "-m"
+    options = parse(words[1], words[2:], monkeypatch)
+    assert callable(options.execute)
+
+
+def check_temporal(words: list[str]) -> None:
+    """Every flag is one that the help of the sub-command, or of all commands, names."""
+    verbs = words[: next(i for i, word in enumerate(words) if word.startswith("-"))]
+    program = Path(sys.executable).with_name("temporal")
+    told = "".join(
+        subprocess.run([program, *ask], capture_output=True, text=True, check=True).stdout
+        for ask in ([*verbs, "--help"], ["options"])
+    )
+    assert " ".join(verbs) in told
+    for flag in (word for word in words if word.startswith("--")):
+        assert re.search(rf"{flag}[ ,]", told)
+
+
+def check_compose(words: list[str]) -> None:
+    services = yaml.safe_load((readme.ROOT / "docker-compose.yml").read_text())["services"]
+    assert words[0] == "compose"
+    assert words[1] in {"up", "run"}
+    assert all(word in services for word in words[2:] if not word.startswith("-"))
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_every_command_is_one_that_there_is(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = shlex.split(line)
+    while re.fullmatch(r"[A-Z_]+=.*", words[0]):
+        words.pop(0)
+    match words[0]:
+        case "python":
+            check_python(words[1:], monkeypatch)
+        case "temporal":
+            check_temporal(words[1:])
+        case "docker":
+            check_compose(words[1:])
+        case "make":
+            assert re.search(rf"^{words[1]}:", (readme.ROOT / "Makefile").read_text(), re.MULTILINE)
+        case other:
+            assert other in UNCHECKED
+
+
+@pytest.mark.parametrize("option", ["--dry-run", "--check", "--no-prune", "--adopt"])
+def test_the_table_of_options_names_options(option: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert f"| `{option}` |" in readme.section("Commands and exit codes")
+    parse("schedules.sync", [option, "--max-delete", "3", "--output", "json", "jobs"], monkeypatch)
+
+
+@pytest.mark.parametrize("block", readme.blocks(readme.text(), "yaml"), ids=lambda block: block.text[:30])
+def test_every_spec_is_right_or_is_shown_to_be_wrong(block: readme.Block, tmp_path: Path) -> None:
+    handlers = find_handlers(import_modules(["examples.handlers"]))
+    (tmp_path / "spec.yaml").write_text(block.text.replace("{every: 10}", "{every: 10s}"))
+
+    load_checked([str(tmp_path)], None, handlers)
+
+
+def test_the_specs_that_compose_applies_are_right() -> None:
+    assert load_checked([str(readme.ROOT / "deploy" / "specs")], None).jobs
+
+
+@pytest.mark.parametrize("block", readme.blocks(readme.text(), "python"), ids=lambda block: block.text[:60])
+def test_every_piece_of_python_stands_in_an_example(block: readme.Block) -> None:
+    first, _, code = block.text.partition("\n")
+
+    assert code in (readme.ROOT / first.removeprefix("# ")).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"\bTICKWRIGHT_[A-Z_]+", readme.text()))))
+def test_every_variable_is_known(name: str) -> None:
+    known = {field.upper() for field in WorkerSettings.model_fields} | OF_A_COMMAND | OF_COMPOSE
+
+    assert name.startswith(SECRET_PREFIX) or name.removeprefix("TICKWRIGHT_") in known
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"`(tickwright_\w+)`", readme.text()))))
+def test_every_metric_is_served(name: str) -> None:
+    metrics = WorkerMetrics()
+    metrics(StepStarted("job", "run", "http", 1))
+    metrics(StepFinished("job", "run", "http", 1, "succeeded", 0.1))
+
+    assert f"# TYPE {name} " in generate_latest(metrics.registry).decode()
+
+
+def test_what_the_image_installs_is_what_was_tested() -> None:
+    pins = [
+        set(re.findall(r"^[\w.-]+==[^ ;\\]+", (readme.ROOT / f"requirements{kind}.lock").read_text(), re.MULTILINE))
+        for kind in ("", "-runtime", "-build")
+    ]
+
+    assert all(pins)
+    assert pins[0] >= pins[1] | pins[2]

@@ -1,0 +1,160 @@
+"""The composition root: settings in, a worker with all its parts out."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from temporalio.common import WorkerDeploymentVersion
+from temporalio.worker import Worker, WorkerDeploymentConfig
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from activities.handlers.calls import Calls
+from activities.handlers.http import open_session
+from activities.offer import OfferActivities
+from activities.run import StepActivities
+from activities.secrets import SecretStore
+from schedules.cron import previous_before
+from schedules.errors import SettingsError
+from schedules.modules import find_handlers, import_modules
+from schedules.terminal import leave
+from schedules.wire import from_request
+from worker.delivery import Delivery
+from worker.health import Health, serve_health
+from worker.lifecycle import Stop, poll_until_stopped
+from worker.metrics import WorkerMetrics
+from worker.modules import find_activities, find_workflows, type_name
+from worker.reach import connect_patiently
+from workflows.offer import OfferWorkflow
+from workflows.unknown import UnknownWorkflow
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from temporalio.client import Client
+
+    from activities.contract import TimesRequest
+    from activities.registry import HandlerRegistry
+    from worker.settings import WorkerSettings
+
+DEPLOYMENT = "tickwright"
+SANDBOX = SandboxedWorkflowRunner(
+    restrictions=SandboxRestrictions.default.with_passthrough_modules("activities", "pydantic", "structlog")
+)
+"""Lets handlers and workflows share a module: what handlers import is not loaded anew for each run."""
+HEARTBEAT_THROTTLE = timedelta(seconds=5)
+"""A step learns of its cancellation by the answer to a heartbeat, and the SDK would hold heartbeats back for up to a minute."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What the user's modules bring to a worker."""
+
+    handlers: HandlerRegistry
+    workflows: list[type[Any]]
+    activities: list[Callable[..., Any]]
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> Offer:
+        """Imports the modules. Raises SettingsError for one that cannot be used."""
+        modules = import_modules(names)
+        return cls(find_handlers(modules), find_workflows(modules), find_activities(modules))
+
+
+async def run_worker(settings: WorkerSettings) -> None:
+    """Runs a worker until a signal asks it to stop.
+
+    Raises SettingsError before connecting for a module that cannot be used, AddressInUseError, NamespaceError and
+    WorkerFailedError.
+    """
+    offer, metrics, stop = Offer.of(settings.modules), WorkerMetrics(), Stop(stop_at_once)
+    health = Health(metrics.registry, burden=lambda: given_up_too_many(metrics.given_up, settings.max_concurrent_steps))
+    with stop.on_signals():
+        async with serve_health(health, settings.http_address) as url:
+            structlog.get_logger().info("health and metrics", action="http_serving", url=url)
+            health.client = await connect_patiently(stop)
+            if health.client is None:
+                return
+            async with build_worker(health.client, settings, offer, metrics) as worker:
+                await poll_until_stopped(worker, health, stop, settings.drain_timeout)
+
+
+@asynccontextmanager
+async def build_worker(
+    client: Client, settings: WorkerSettings, offer: Offer, metrics: WorkerMetrics
+) -> AsyncIterator[Worker]:
+    """A worker that does not poll yet; leaving the context gives back its threads and its HTTP connections."""
+    async with open_session() as session:
+        executor = ThreadPoolExecutor(settings.max_concurrent_steps, thread_name_prefix="activity")
+        calls = Calls()
+        metrics.watch(calls)
+        steps = StepActivities(
+            registry=offer.handlers,
+            secrets=SecretStore(os.environ, settings.secrets_dir),
+            http_session=lambda: session,
+            allow_commands=settings.allow_commands,
+            calls=calls,
+            previous_occurrence=previous_occurrence,
+            observer=metrics,
+        )
+        try:
+            yield _worker(client, settings, offer, steps, executor)
+        finally:
+            executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _worker(
+    client: Client, settings: WorkerSettings, offer: Offer, steps: StepActivities, executor: ThreadPoolExecutor
+) -> Worker:
+    told = OfferActivities(offer.handlers.names, map(type_name, offer.workflows))
+    try:
+        return Worker(
+            client,
+            task_queue=settings.task_queue,
+            workflows=[*offer.workflows, OfferWorkflow, UnknownWorkflow],
+            activities=[*steps.activities, *offer.activities, told.describe_offer],
+            activity_executor=executor,
+            interceptors=[Delivery(client)],
+            workflow_runner=SANDBOX,
+            max_concurrent_activities=settings.max_concurrent_steps,
+            max_concurrent_workflow_tasks=settings.max_concurrent_workflow_tasks,
+            max_cached_workflows=settings.max_cached_workflows,
+            max_activities_per_second=settings.max_steps_per_second,
+            max_heartbeat_throttle_interval=HEARTBEAT_THROTTLE,
+            graceful_shutdown_timeout=settings.drain_timeout,
+            deployment_config=WorkerDeploymentConfig(
+                version=WorkerDeploymentVersion(DEPLOYMENT, settings.build_id or _installed_version()),
+                use_worker_versioning=False,
+            ),
+        )
+    except (RuntimeError, ValueError) as error:  # Such as a workflow whose imports the SDK's sandbox does not allow.
+        reason = f"{error}: {error.__cause__}" if error.__cause__ else str(error)
+        raise SettingsError(f"the worker cannot be built from TICKWRIGHT_MODULES and the settings: {reason}") from error
+
+
+def given_up_too_many(count: int, limit: int) -> str:
+    """Why a worker is not ready: its own threads weigh it down. Empty while there are fewer than its steps at a time."""
+    return f"{count} handlers go on although their attempts have ended; restart this worker" if count >= limit else ""
+
+
+def previous_occurrence(times: TimesRequest, scheduled_at: datetime) -> datetime | None:
+    """The job's scheduled time before this one."""
+    return previous_before(from_request(times), scheduled_at)
+
+
+def stop_at_once(number: int) -> None:
+    """The second signal: what runs is given up; Temporal gives it to another worker after its heartbeat timeout."""
+    leave(128 + number)
+
+
+def _installed_version() -> str:
+    try:
+        return version("tickwright")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,109 @@
+"""Finished runs as they happen, read from Temporal: what `worker.dev` shows."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import structlog
+from temporalio.client import WorkflowExecution, WorkflowHistoryEventFilterType
+from temporalio.converter import value_to_type
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError
+
+from activities.contract import OWNER_ATTRIBUTE, JobResult
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from temporalio.api.history.v1 import HistoryEvent
+    from temporalio.client import Client
+
+PAUSE = 0.5
+PATIENCE = timedelta(seconds=3)
+LOOK_BACK = timedelta(seconds=30)
+"""Visibility lags behind: each look starts this much before the last one, and what was seen is not shown twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """One occurrence that has ended; seconds where nothing else is said, None where its end does not tell."""
+
+    job: str
+    scheduled_at: str
+    outcome: str
+    lateness: float | None = None
+    attempts: int | None = None
+    duration: float | None = None
+    reason: str = ""
+
+
+async def finished_runs(
+    client: Client, owner: str, since: datetime, ended: asyncio.Event
+) -> AsyncIterator[FinishedRun]:
+    """Yields each run of the owner that closed after `since`, once; a last look once `ended` is set is the end."""
+    feed, last = _Feed(client, owner, since), False
+    while not last:
+        last = ended.is_set()
+        try:
+            async for finished in feed.look():
+                yield finished
+        except RPCError as error:
+            structlog.get_logger().warning("runs not read", action="feed_unanswered", error=error.message)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0 if last else PAUSE):
+                await ended.wait()
+
+
+class _Feed:
+    """What has been seen of the runs of an owner."""
+
+    def __init__(self, client: Client, owner: str, since: datetime) -> None:
+        self._client, self._owner, self._since = client, owner, since
+        self._seen: dict[str, datetime] = {}
+
+    async def look(self) -> AsyncIterator[FinishedRun]:
+        """The runs that have ended and were not yielded yet, oldest first."""
+        query = f"{OWNER_ATTRIBUTE} = '{self._owner}' AND CloseTime >= '{self._since.isoformat()}'"
+        runs = self._client.list_workflows(query, rpc_timeout=PATIENCE)
+        found = [execution async for execution in runs if execution.run_id not in self._seen]
+        for execution in sorted(found, key=_closed):
+            finished = await _finished(self._client, execution)
+            self._seen[execution.run_id] = _closed(execution)
+            yield finished
+        self._since = max([self._since, *(closed - LOOK_BACK for closed in self._seen.values())])
+        self._seen = {run_id: closed for run_id, closed in self._seen.items() if closed >= self._since}
+
+
+def _closed(execution: WorkflowExecution) -> datetime:
+    return execution.close_time or execution.start_time
+
+
+async def _finished(client: Client, execution: WorkflowExecution) -> FinishedRun:
+    job, scheduled_at = execution.id[:-21], execution.id[-20:]
+    handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
+    only_the_end = WorkflowHistoryEventFilterType.CLOSE_EVENT
+    async for event in handle.fetch_history_events(event_filter_type=only_the_end, rpc_timeout=PATIENCE):
+        if result := await _result(client, event):
+            return FinishedRun(
+                job, scheduled_at, result.outcome, result.lateness, result.attempts, result.duration, result.reason
+            )
+    status = execution.status.name.lower() if execution.status else "unknown"
+    return FinishedRun(job, scheduled_at, "cancelled" if status == "canceled" else status)
+
+
+async def _result(client: Client, event: HistoryEvent) -> JobResult | None:
+    """The JobResult that the last event of a run carries, as its result or as the first detail of its failure."""
+    converter = client.data_converter
+    if event.HasField("workflow_execution_completed_event_attributes"):
+        payloads = event.workflow_execution_completed_event_attributes.result.payloads
+        return next(iter(await converter.decode(payloads, [JobResult])), None)
+    if event.HasField("workflow_execution_failed_event_attributes"):
+        error = await converter.decode_failure(event.workflow_execution_failed_event_attributes.failure)
+        if isinstance(error, ApplicationError) and error.details and isinstance(error.details[0], dict):
+            result: JobResult = value_to_type(JobResult, error.details[0])
+            return result
+    return None

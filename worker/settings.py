@@ -1,0 +1,153 @@
+"""Settings of a worker: from the environment, else from `tickwright.toml`, else these defaults."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, DirectoryPath, Field, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings.sources import TomlConfigSettingsSource
+
+from activities.contract import DEFAULT_TASK_QUEUE
+from schedules.duration import parse_duration
+from schedules.errors import SettingsError
+from schedules.nearest import nearest
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+PREFIX = "TICKWRIGHT_"
+SECRET_PREFIX = "TICKWRIGHT_SECRET_"  # noqa: S105 - the prefix of names, not a secret
+FILE = Path("tickwright.toml")
+ADVICE = {"bool_parsing": "write true or false", "path_not_directory": "give a folder that exists"}
+
+
+def _names(value: Any) -> Any:
+    """`a, b` and `["a", "b"]` are the same list."""
+    return tuple(name.strip() for name in value.split(",") if name.strip()) if isinstance(value, str) else value
+
+
+def _address(value: Any) -> Any:
+    """`host:port` as a pair."""
+    if not isinstance(value, str):
+        return value
+    host, colon, port = value.rpartition(":")
+    if not (colon and host and port.isdecimal() and int(port) <= 65535):  # noqa: PLR2004 - the highest port
+        raise ValueError(f"{value!r} is no address; write host:port, such as 127.0.0.1:9464 (port 0 takes a free one)")
+    return host.strip("[]"), int(port)
+
+
+class WorkerSettings(BaseSettings):
+    """What a worker pod can be told. Every field is `TICKWRIGHT_<NAME>`, or the same in lower case in the file."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, toml_file=FILE)
+
+    task_queue: str = Field(DEFAULT_TASK_QUEUE, min_length=1, description="Task queue to poll.")
+    modules: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)] = Field(
+        (), description="Modules with handlers, workflows and activities, comma-separated."
+    )
+    allow_commands: bool = Field(False, description="Whether `command` steps may run on this worker.")
+    secrets_dir: DirectoryPath | None = Field(None, description="Folder with one file a secret, for ${secret:NAME}.")
+    http_address: Annotated[tuple[str, int], NoDecode, BeforeValidator(_address)] = Field(
+        ("127.0.0.1", 9464), description="Address for /livez, /readyz and /metrics."
+    )
+    drain_timeout: Annotated[timedelta, BeforeValidator(parse_duration)] = Field(
+        timedelta(seconds=30), description="How long running steps may go on after SIGTERM."
+    )
+    log_format: Literal["console", "json"] | None = Field(
+        None, description="`console` or `json`; none given: console on a terminal, else json."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Lines below this level are left out."
+    )
+    max_concurrent_steps: int = Field(100, ge=1, description="Steps that run at the same time.")
+    max_concurrent_workflow_tasks: int = Field(100, ge=2, description="Workflow tasks at the same time.")
+    max_cached_workflows: int = Field(1000, ge=1, description="Runs kept in memory between their tasks.")
+    max_steps_per_second: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="Steps started a second, at the most; none given: no limit."
+    )
+    build_id: str = Field("", description="Names this build in Temporal; by default the installed version.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the library's signature
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the library's signature
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments win over the environment, and the environment over the file."""
+        return init_settings, env_settings, _File(settings_cls)
+
+
+class _File(TomlConfigSettingsSource):
+    """`tickwright.toml`; its keys may carry the prefix of the environment's names or leave it out."""
+
+    def _read_file(self, file_path: Path | Traversable) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key, value in super()._read_file(file_path).items():
+            name = key.removeprefix(PREFIX.lower())
+            if name in values:
+                raise ValueError(f"{name} is given twice, with and without {PREFIX.lower()}; remove one")
+            values[name] = value
+        return values
+
+
+def load_settings(**overrides: Any) -> WorkerSettings:
+    """The settings in force. Raises SettingsError that names every wrong one and what to write instead."""
+    problems = _unknown_names()
+    try:
+        settings = WorkerSettings(**overrides)
+    except ValidationError as error:
+        problems += [_problem(item) for item in error.errors()]
+    except (OSError, ValueError) as error:
+        problems.append(f"{FILE}: {error}")
+    if problems:
+        raise SettingsError("\n".join(problems))
+    return settings
+
+
+def settings_help() -> str:
+    """One line a setting: its name, default and meaning."""
+    lines = [
+        f"  {PREFIX}{name.upper():<32}{field.description} (default: {_shown(field.default)})"
+        for name, field in WorkerSettings.model_fields.items()
+    ]
+    return "\n".join(lines)
+
+
+def _unknown_names() -> list[str]:
+    given = [name for name in os.environ if name.startswith(PREFIX) and not name.startswith(SECRET_PREFIX)]
+    unknown = sorted(name for name in given if name.removeprefix(PREFIX).lower() not in WorkerSettings.model_fields)
+    return [f"{name}: no such setting; {_nearest(name, PREFIX)}" for name in unknown]
+
+
+def _nearest(name: str, prefix: str = "") -> str:
+    """Advice for an unknown name, written as it was: with a prefix in upper case."""
+    close = nearest(name.removeprefix(prefix), WorkerSettings.model_fields)[:1]
+    shown = [prefix + word.upper() if prefix else word for word in close]
+    return f"did you mean {shown[0]}?" if shown else "`python -m worker --help` lists them all"
+
+
+def _problem(error: ErrorDetails) -> str:
+    name = str(error["loc"][0])
+    if name not in WorkerSettings.model_fields:
+        return f"{FILE}: {name}: no such setting; {_nearest(name)}"
+    variable = PREFIX + name.upper()
+    place = variable if variable in os.environ else f"{FILE}: {name}"
+    if error["type"] == "value_error":  # Ours: it names the value itself.
+        return f"{place}: {error['msg'].removeprefix('Value error, ')}"
+    return f"{place}: {ADVICE.get(error['type'], error['msg'])}, not {error['input']!r}"
+
+
+def _shown(default: Any) -> str:
+    if isinstance(default, tuple):
+        return ":".join(str(part) for part in default) or "none"
+    if isinstance(default, timedelta):
+        return f"{int(default.total_seconds())}s"
+    return "none" if default in {None, ""} else str(default).lower() if isinstance(default, bool) else str(default)
