@@ -1,0 +1,60 @@
+# One command per intention. Everything lives in .venv; nothing outside this folder is touched.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+LOCK := requirements.lock
+COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
+WORKERS ?= 2
+
+.PHONY: run setup test unit check format docs lock bench fuzz soak clean
+
+run: setup ## Start everything on this machine and watch jobs run
+	$(BIN)/python -m worker.dev
+
+setup: $(VENV)/installed ## Make the environment from the lock file
+
+$(VENV)/installed: $(LOCK) pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+test: setup ## All tests, on both cores
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+unit: setup ## The tests without network and without sleep
+	$(BIN)/python -m pytest tests/unit -q -n $(WORKERS)
+
+check: setup ## Format, lint, types, import contracts, schemas
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+	$(BIN)/hadolint Dockerfile
+
+format: setup ## Put the code in its form
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: setup ## Renew what is generated: the JSON Schema, and the README's references
+	$(BIN)/python -m schedules.json_schema > schedules/tickwright.schema.json
+	$(BIN)/python -m tests.readme
+
+lock: setup ## Renew the lock files from pyproject.toml: everything, what the image runs, what builds it
+	$(COMPILE) pyproject.toml --group dev --output-file $(LOCK)
+	$(COMPILE) pyproject.toml --constraint $(LOCK) --output-file requirements-runtime.lock
+	$(COMPILE) --group build --constraint $(LOCK) --output-file requirements-build.lock
+
+fuzz: setup ## The differential and property tests, many times over: 50,000 questions to the real server
+	FUZZ_TRIPLES=50000 FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest tests/integration/test_times_differential.py \
+		tests/property -n $(WORKERS) --timeout 7200
+
+soak: setup ## The tests that say "each time", 300 times
+	SOAK_RUNS=300 $(BIN)/python -m pytest tests/integration/test_sync_interrupted.py -n $(WORKERS) --timeout 3600
+
+bench: setup ## Measure; each figure is a ratio of two sides in one run
+	for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+
+clean: ## Remove the environment and the state of the embedded server
+	rm -rf $(VENV) .tickwright
