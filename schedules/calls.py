@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
@@ -50,16 +52,23 @@ class Calls:
     async def __call__(self, what: str, call: Callable[..., Awaitable[Response]], request: Message) -> Response:
         """The response. Raises ServerError for what the server refuses and for a server that stays away."""
         try:
-            return await self._repeated(call, request)
+            try:
+                return await self._once(call, request)
+            except RPCError as error:
+                left = self._time_left()
+                if not left or not _is_transient(error):
+                    raise
+            return await self._repeated(call, request, left)
         except RPCError as error:
             raise ServerError(what, error.status.name, error.message) from error
 
-    async def _repeated(self, call: Callable[..., Awaitable[Response]], request: Message) -> Response:
-        left = self._time_left()
+    async def _repeated(self, call: Callable[..., Awaitable[Response]], request: Message, left: float) -> Response:
+        """For so many seconds. Apart from the first attempt, since nearly all calls need no other."""
+        await asyncio.sleep(random.uniform(0, FIRST_WAIT))
         attempts = stamina.retry_context(
             on=_is_transient,
-            attempts=None if left else 1,
-            timeout=left or None,
+            attempts=None,
+            timeout=left,
             wait_initial=FIRST_WAIT,
             wait_max=LONGEST_WAIT,
             wait_jitter=JITTER,
