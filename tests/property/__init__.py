@@ -1,1 +1,1 @@
-"""Statements about any input, tried on many: longer than the unit tier may take."""
+"""Statements about any input, and about years of runs: longer than the unit tier may take."""
