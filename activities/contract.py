@@ -13,8 +13,12 @@ RUN_STEP = "run_step"
 RENDER_ARGUMENTS = "render_arguments"
 OFFER_WORKFLOW = "TickwrightOffer"
 DESCRIBE_OFFER = "describe_offer"
+BUILDS_WORKFLOW = "TickwrightBuilds"
+START_REBOOT_RUNS = "start_reboot_runs"
+REBOOT = "@reboot"  # begins the comment of a calendar that stands for no time: workers start such jobs
 DEFAULT_TASK_QUEUE = "tickwright"
 OWNER_ATTRIBUTE = "TickwrightOwner"
+OUTCOME_ATTRIBUTE = "TickwrightOutcome"  # on runs that end as `superseded`, `too_late`, `skipped` and the like
 HASH_ATTRIBUTE = "TickwrightHash"  # on schedules alone: the fingerprint of what a sync last wrote
 
 # Types of the ApplicationErrors that RUN_STEP and RENDER_ARGUMENTS fail with.
@@ -29,7 +33,11 @@ BACKSTOP = (
 
 HandlerKind = Literal["http", "command", "python", "workflow"]
 Backoff = Literal["exponential", "linear", "fixed"]
-Outcome = Literal["succeeded", "failed", "timed_out", "cancelled"]
+When = Literal["on_success", "on_failure", "always"]
+CatchUpPolicy = Literal["skip", "run_latest", "run_all"]
+Outcome = Literal[
+    "succeeded", "failed", "timed_out", "cancelled", "superseded", "too_late", "skipped", "compensation_failed"
+]
 
 
 @dataclass(frozen=True)
@@ -40,11 +48,15 @@ class RetryRequest:
     backoff: Backoff = "exponential"
     initial: float = 10.0
     max: float = 300.0
+    permanent: list[str] = field(default_factory=list)  # types of errors that no further attempt can mend
 
 
 @dataclass(frozen=True)
 class StepRequest:
-    """One step of a run: the handler, its parameters with templates and secret references still in them, its limits in seconds."""
+    """One step of a run: the handler, its parameters with templates and secret references still in them, its limits in seconds.
+
+    `needs` are the steps that must have ended before; None stands for the one before it in the list.
+    """
 
     name: str
     handler: HandlerKind
@@ -52,6 +64,11 @@ class StepRequest:
     timeout: float
     heartbeat_timeout: float
     retry: RetryRequest = field(default_factory=RetryRequest)
+    needs: list[str] | None = None
+    when: When = "on_success"
+    compensate: StepRequest | None = None  # what takes its effect back
+    task_queue: str = ""  # another than the job's
+    start_timeout: float | None = None  # how long an attempt may wait for a worker
 
 
 @dataclass(frozen=True)
@@ -68,8 +85,54 @@ class TimesRequest:
 
 
 @dataclass(frozen=True)
+class CatchUpRequest:
+    """What is done about an occurrence that starts late.
+
+    A run that starts at most `late_after` seconds after its scheduled time is on time, and nothing of this concerns it.
+    `window` is the schedule's catch-up window, `jitter` its jitter, all in seconds.
+    """
+
+    policy: CatchUpPolicy
+    overlap: str
+    late_after: float
+    window: float
+    jitter: float = 0.0
+    max_missed: int = 1
+    start_deadline: float | None = None
+
+
+@dataclass(frozen=True)
+class LastSuccess:
+    """The newest occurrence that had succeeded when this one started, and the outputs of its steps by name."""
+
+    scheduled_at: str
+    outputs: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """Occurrences that a run decided not to run: how many, the first and the last of them, and why."""
+
+    count: int
+    first: str
+    last: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Handover:
+    """What a late run gives to the run of a newer occurrence that it starts in its own stead, as its child."""
+
+    by: str  # the late run's workflow id
+    last_success: LastSuccess | None = None
+
+
+@dataclass(frozen=True)
 class JobRequest:
-    """The one argument of JobWorkflow. The scheduled time is not in it: it is the occurrence's own, from its schedule."""
+    """The one argument of JobWorkflow. The scheduled time is not in it: it is the occurrence's own, from its schedule.
+
+    `outcome_attribute` tells that the namespace knows the search attribute for outcomes.
+    """
 
     project: str
     environment: str
@@ -77,6 +140,9 @@ class JobRequest:
     times: TimesRequest
     steps: list[StepRequest]
     deadline: float | None = None
+    catchup: CatchUpRequest | None = None
+    outcome_attribute: bool = False
+    handover: Handover | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +158,8 @@ class StepCall:
     run_id: str
     earlier_attempts: int = 0  # of this step, in activities that a worker's drain has ended
     last_heartbeat: list[Any] = field(default_factory=list)  # their last details: one value, or none
+    outputs: dict[str, Any] = field(default_factory=dict)  # of the earlier steps that this one's templates name
+    last_success: LastSuccess | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +189,9 @@ class JobResult:
     attempts: int | None
     steps: list[StepResult] = field(default_factory=list)
     reason: str = ""
+    last_success: LastSuccess | None = None  # for the next run: this one's if it succeeded, else what it was given
+    caught_up_to: str = ""  # up to this time a late run has decided about all occurrences
+    not_run: NotRun | None = None
 
 
 @dataclass(frozen=True)
@@ -129,3 +200,12 @@ class WorkerOffer:
 
     handlers: list[str]
     workflows: list[str]
+
+
+@dataclass(frozen=True)
+class NewBuild:
+    """A build of the workers of a task queue that has come up for the first time, and when (RFC 3339, UTC, seconds)."""
+
+    build_id: str
+    task_queue: str
+    came_up_at: str

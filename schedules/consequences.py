@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from schedules.cron.occurrences import Occurrences
+from schedules.cron.reboot import has_mark
 from schedules.duration import format_duration
 from schedules.model import Policies
 
@@ -42,7 +43,7 @@ def consequences(
         return _of_deletion(observed, now) if observed else NOTHING
     new = Occurrences(desired.times)
     if observed is None:
-        return Consequences(after=_next(new, now), notes=tuple(_horizon_of(desired)))
+        return Consequences(after=_next(new, now), notes=(*_reboot_of(desired), *_horizon_of(desired)))
     old = new if desired.times == observed.times else Occurrences(observed.times)
     notes = [
         *_policies(observed.policies, desired.policies),
@@ -62,6 +63,11 @@ def _of_deletion(observed: ObservedSchedule, now: datetime) -> Consequences:
 
 def _next(times: Occurrences, now: datetime) -> tuple[datetime, ...]:
     return tuple(islice(times.between(now + timedelta(seconds=1), now + FOREVER), SHOWN))
+
+
+def _reboot_of(desired: DesiredSchedule) -> Iterator[str]:
+    if has_mark(desired.times):
+        yield "workers start it, once for each new build of them"
 
 
 def _horizon_of(desired: DesiredSchedule) -> Iterator[str]:

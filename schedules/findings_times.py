@@ -12,6 +12,7 @@ from schedules.cron.compile import compile_pattern
 from schedules.cron.compiled import Policy
 from schedules.cron.offsets import FIRST_YEAR, LAST_YEAR
 from schedules.cron.pattern import Every, Pattern
+from schedules.cron.reboot import has_mark
 from schedules.duration import format_duration
 from schedules.entry_times import parse_cached
 from schedules.finding import Finding
@@ -35,6 +36,8 @@ DAY = timedelta(days=1)
 def never_fires(job: JobSpec, found: JobTimes) -> Iterator[Finding]:
     """An error: a schedule without any time, past or future."""
     if Occurrences(found.times).next_after(BEGIN) is not None:
+        return
+    if has_mark(found.times):
         return
     causes = [_dead(job, entry) for entry in job.schedule]
     if all(causes):

@@ -13,6 +13,7 @@ from schedules.cron import CronError
 from schedules.cron.emit import COMMENT
 from schedules.cron.exclusions import single_instants, sparing
 from schedules.cron.offsets import FIRST_YEAR
+from schedules.cron.reboot import mark_first
 from schedules.day_rule import day_rule
 from schedules.describe import calendars_text
 from schedules.entry_times import EntryCompiler
@@ -93,7 +94,7 @@ class _Compiler:
         intervals = tuple(dict.fromkeys(interval for part in compiled for interval in part.intervals))
         times = Times(
             timezone=zone,
-            calendars=tuple(dict.fromkeys(calendar for part in compiled for calendar in part.calendars)),
+            calendars=mark_first(calendar for part in compiled for calendar in part.calendars),
             intervals=intervals,
             exclusions=sparing(_exclusions(compiled, job), single_instants(intervals), zone),
             end_at=_end(compiled, unknown - SECOND if rule.ends else None),

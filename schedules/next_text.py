@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from schedules.cron import clock_effects
+from schedules.cron.pattern import Reboot
 from schedules.cron.words import in_words
 from schedules.effect_notes import left_out_text, notes
 
@@ -30,6 +31,8 @@ def next_text(asked: Asked, times: Sequence[datetime], after: datetime) -> str:
     title = f"{asked.label} in {asked.timezone}" + (f": {words}" if words else "")
     left_out = left_out_text(asked.left_out(after), asked.timezone, after)
     remarks = [*asked.notes, *([left_out] if left_out else [])]
+    if not times and any(isinstance(cron.parsed(), Reboot) for cron in asked.crons):
+        return f"{title}\nno times: workers start it when a new build of them comes up"
     if not times:
         return "\n".join([title, f"no time after {after.isoformat()}", *remarks])
     rows = [HEAD, *_rows(asked, times, after)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from schedules.apply import REPLANS, Applied, Applier
 from schedules.audit import audit_of, write_line
 from schedules.cron import next_after
+from schedules.cron.reboot import has_mark
 from schedules.errors import ServerError
 from schedules.observe import observe
 from schedules.plan import USUAL, make_plan
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from schedules.audit import Audit
     from schedules.gateway import TemporalGateway
-    from schedules.model import DesiredSchedule, ListedSchedule
+    from schedules.model import DesiredSchedule, ListedSchedule, Times
     from schedules.plan import Plan, Rules
     from schedules.port import Schedules
 
@@ -52,8 +53,13 @@ async def plan_sync(
         listed = await schedules.owned(owner)
     found = await observe(schedules, listed, desired, deep=depth.deep, missing=depth.sure or depth.deep)
     absent = desired.keys() - found.schedules.keys() - found.in_sync
-    over = frozenset(name for name in absent if next_after(desired[name].times, now) is None)
+    over = frozenset(name for name in absent if _over(desired[name].times, now))
     return make_plan(owner, desired, found.schedules, now, rules=rules, in_sync=found.in_sync, over=over)
+
+
+def _over(times: Times, now: datetime) -> bool:
+    """Whether nothing is left for a schedule to do."""
+    return not has_mark(times) and next_after(times, now) is None
 
 
 async def apply_plan(

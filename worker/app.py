@@ -18,6 +18,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from activities.handlers.calls import Calls
 from activities.handlers.http import open_session
 from activities.offer import OfferActivities
+from activities.reboot import RebootActivities
 from activities.run import StepActivities
 from activities.secrets import SecretStore
 from schedules.cron import previous_before
@@ -25,12 +26,14 @@ from schedules.errors import SettingsError
 from schedules.modules import find_handlers, import_modules
 from schedules.terminal import leave
 from schedules.wire import from_request
+from worker.builds import announced
 from worker.delivery import Delivery
 from worker.health import Health, serve_health
 from worker.lifecycle import Stop, poll_until_stopped
 from worker.metrics import WorkerMetrics
 from worker.modules import find_activities, find_workflows, type_name
 from worker.reach import connect_patiently
+from workflows.builds import BuildsWorkflow
 from workflows.offer import OfferWorkflow
 from workflows.unknown import UnknownWorkflow
 
@@ -81,7 +84,10 @@ async def run_worker(settings: WorkerSettings) -> None:
             health.client = await connect_patiently(stop)
             if health.client is None:
                 return
-            async with build_worker(health.client, settings, offer, metrics) as worker:
+            async with (
+                build_worker(health.client, settings, offer, metrics) as worker,
+                announced(health.client, settings.task_queue, build_of(settings)),
+            ):
                 await poll_until_stopped(worker, health, stop, settings.drain_timeout)
 
 
@@ -113,12 +119,13 @@ def _worker(
     client: Client, settings: WorkerSettings, offer: Offer, steps: StepActivities, executor: ThreadPoolExecutor
 ) -> Worker:
     told = OfferActivities(offer.handlers.names, map(type_name, offer.workflows))
+    reboot = RebootActivities(client)
     try:
         return Worker(
             client,
             task_queue=settings.task_queue,
-            workflows=[*offer.workflows, OfferWorkflow, UnknownWorkflow],
-            activities=[*steps.activities, *offer.activities, told.describe_offer],
+            workflows=[*offer.workflows, OfferWorkflow, BuildsWorkflow, UnknownWorkflow],
+            activities=[*steps.activities, *offer.activities, told.describe_offer, reboot.start_reboot_runs],
             activity_executor=executor,
             interceptors=[Delivery(client)],
             workflow_runner=SANDBOX,
@@ -129,7 +136,7 @@ def _worker(
             max_heartbeat_throttle_interval=HEARTBEAT_THROTTLE,
             graceful_shutdown_timeout=settings.drain_timeout,
             deployment_config=WorkerDeploymentConfig(
-                version=WorkerDeploymentVersion(DEPLOYMENT, settings.build_id or _installed_version()),
+                version=WorkerDeploymentVersion(DEPLOYMENT, build_of(settings)),
                 use_worker_versioning=False,
             ),
         )
@@ -153,7 +160,10 @@ def stop_at_once(number: int) -> None:
     leave(128 + number)
 
 
-def _installed_version() -> str:
+def build_of(settings: WorkerSettings) -> str:
+    """What Temporal calls this build of the workers."""
+    if settings.build_id:
+        return settings.build_id
     try:
         return version("tickwright")
     except PackageNotFoundError:

@@ -177,14 +177,19 @@ async def _shown_runs(client: Client, owner: str, since: datetime, footer: Calla
 
 
 async def _work(client: Client, settings: WorkerSettings, offer: Offer, stop: Stop) -> None:
-    from worker.app import build_worker
+    from worker.app import build_of, build_worker
+    from worker.builds import announced
     from worker.health import Health, serve_health
     from worker.lifecycle import poll_until_stopped
     from worker.metrics import WorkerMetrics
 
     metrics = WorkerMetrics()
     health = Health(metrics.registry, client=client)
-    async with serve_health(health, settings.http_address), build_worker(client, settings, offer, metrics) as worker:
+    async with (
+        serve_health(health, settings.http_address),
+        build_worker(client, settings, offer, metrics) as worker,
+        announced(client, settings.task_queue, build_of(settings)),
+    ):
         await poll_until_stopped(worker, health, stop, settings.drain_timeout)
 
 

@@ -22,8 +22,9 @@ from schedules.cron.occurrences import next_after
 from schedules.cron.offsets import BEGIN, FIRST_YEAR, LAST_YEAR, zone_offsets
 from schedules.cron.once import compile_at
 from schedules.cron.parse import FieldCountError, parse
-from schedules.cron.pattern import Every, Once
+from schedules.cron.pattern import Every, Once, Reboot
 from schedules.cron.readings import with_other_readings
+from schedules.cron.reboot import LAST_DAY
 from schedules.cron.transitions import zone_nights
 from schedules.model import Interval, Times
 
@@ -101,6 +102,8 @@ def _compiled(
 ) -> Compiled:
     if isinstance(parsed, Every):
         return _intervals(timezone, (Interval(parsed.seconds, parsed.offset),), exclusions)
+    if isinstance(parsed, Reboot):
+        return Compiled(timezone, (LAST_DAY,))
     if isinstance(parsed, Once):
         return compile_at(parsed.at, timezone=timezone, repeat=policy.repeat, excluded_days=exclusions.dates)
     zone = parsed.timezone or timezone

@@ -2,6 +2,7 @@
 
 Instants are whole seconds between 2000 and 2100, the years that the server's calendars know. A local time that does not
 exist does not fire and one that happens twice fires twice: what a policy makes of them is compiled, not decided here.
+The mark of `@reboot` is left out: nobody waits for it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import heapq
 import math
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import filterfalse
 from typing import TYPE_CHECKING
 
 from schedules.cron.offsets import BEGIN, END, zone_offsets
+from schedules.cron.reboot import is_mark
 from schedules.cron.walk import CalendarWalk
 
 if TYPE_CHECKING:
@@ -124,7 +127,7 @@ class Occurrences:
         return next((until for each in self._exclusions if (until := each.until(at)) is not None), None)
 
     def _all_sources(self, times: Times) -> Iterator[Source]:
-        for each in times.calendars:
+        for each in filterfalse(is_mark, times.calendars):
             yield self._calendar_source(CalendarWalk(each))
         instants: set[int] = set()
         for interval in times.intervals:

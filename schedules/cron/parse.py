@@ -20,7 +20,7 @@ from schedules.cron.eventbridge import unwrapped
 from schedules.cron.fields import Reader
 from schedules.cron.masks import members
 from schedules.cron.offsets import FIRST_YEAR, LAST_YEAR
-from schedules.cron.pattern import Pattern
+from schedules.cron.pattern import Pattern, Reboot
 
 if TYPE_CHECKING:
     from schedules.cron.dialects import Dialect
@@ -110,11 +110,13 @@ def _named(words: tuple[Cell, ...], rules: Dialect, zone: str | None, hash_key: 
     if rules.every and written == "@every":
         return every_of(words, rules)
     macros = rules.macros or {}
-    if written == "@reboot" and macros:
+    if written == "@reboot" and rules.name == "cron" and len(words) == 1:
+        return Reboot()
+    if written == "@reboot":
         raise CronError(
-            "@reboot has no calendar times",
+            "@reboot is a name of dialect cron alone",
             value=name.text,
-            suggestion="write when it should run, such as @daily or @every 1h",
+            suggestion="write it without a dialect and with nothing after it",
             position=name.at,
         )
     text = macros.get(written)

@@ -47,4 +47,9 @@ class Once:
     at: datetime
 
 
-Parsed = Pattern | Every | Once
+@dataclass(frozen=True, slots=True)
+class Reboot:
+    """No time at all: once for each new build of the workers."""
+
+
+Parsed = Pattern | Every | Once | Reboot

@@ -19,7 +19,7 @@ from schedules.cron.days import (
     nth_weekday,
 )
 from schedules.cron.masks import members, span
-from schedules.cron.pattern import Every, Once, Pattern
+from schedules.cron.pattern import Every, Once, Pattern, Reboot
 from schedules.cron.transitions import ALL_HOURS
 from schedules.cron.units import DAY_NAMES, MONTH_NAMES
 
@@ -40,6 +40,8 @@ def in_words(parsed: Parsed) -> str:
     """A phrase such as `at 08:00, from Monday to Friday`; empty for what has no short one."""
     if isinstance(parsed, Every):
         return _every(parsed)
+    if isinstance(parsed, Reboot):
+        return "once for each new build of the workers"
     if isinstance(parsed, Once):
         return f"once, at {parsed.at.isoformat()}"
     clock, days = _clock(parsed), _days(parsed.days)

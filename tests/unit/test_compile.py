@@ -44,8 +44,6 @@ def test_the_request_carries_the_spec_in_seconds() -> None:
         "times": {
             "timezone": "America/New_York",
             "calendars": ["0 0 8 * * 1-5 *"],
-            "intervals": [],
-            "exclusions": [],
         },
         "steps": [
             {

@@ -76,6 +76,8 @@ def assert_no_calendar_times(text: str, dialect: str, start: datetime) -> None:
         first = found.next_after(start)
         assert first is not None
         assert found.next_after(first) == first + timedelta(days=7)
+    elif text == "@reboot":
+        assert occurrences(text, "UTC", dialect, start).next_after(start) is None
     else:
         with pytest.raises(CronError):
             occurrences(text, "UTC", dialect, start)

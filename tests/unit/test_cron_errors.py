@@ -59,7 +59,6 @@ def refusal(text: str, dialect: str = "cron", timezone: str = "UTC") -> CronErro
             "@every 500ms",
             "every: '500ms' is no distance; allowed: a whole number of seconds from 1s on, as in 30s, 5m, 1h30m, 1d",
         ),
-        ("@reboot", "@reboot has no calendar times; write when it should run, such as @daily or @every 1h"),
         ("* * * *", "4 fields in dialect cron; allowed: 5 fields (minute hour day-of-month month day-of-week)"),
         ("", "the expression is empty; allowed: 5 fields (minute hour day-of-month month day-of-week)"),
         ("TZ=Mars/Base 0 0 * * *", "timezone: 'Mars/Base' is no time zone; write a name such as Europe/Berlin or UTC"),
