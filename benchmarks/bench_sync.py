@@ -18,6 +18,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from bench_load import write_specs
@@ -31,6 +32,7 @@ from temporalio.client import (
     ScheduleSpec,
 )
 from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
+from temporalio.service import RPCError
 
 from activities.contract import OWNER_ATTRIBUTE
 from schedules.apply import CONCURRENCY, Applier
@@ -51,6 +53,8 @@ BARE = TypedSearchAttributes(
 ROUNDS = 5
 CHUNKS = 10
 DESCRIBED = 1_000
+ATTEMPTS = 5
+PATIENCE = timedelta(minutes=1)
 ALLOWED = {
     "no-op / paging": 1.3,
     "describing / no-op": 10.0,
@@ -69,7 +73,12 @@ async def limited(calls: Sequence[Callable[[], Awaitable[object]]]) -> float:
             await call()
 
     begin = time.perf_counter()
-    await asyncio.gather(*map(one, calls))
+    made = [asyncio.ensure_future(one(call)) for call in calls]
+    try:
+        await asyncio.gather(*made)
+    finally:
+        for each in made:
+            each.cancel()
     return time.perf_counter() - begin
 
 
@@ -152,8 +161,16 @@ async def no_op(client: Client, folder: Path, count: int) -> float:
 
 
 async def describe(client: Client, names: Sequence[str]) -> float:
-    """Seconds to describe so many of them, as many at once as a sync does."""
-    return await limited([client.get_schedule_handle(name).describe for name in names])
+    """Seconds to describe so many of them, as many at once as a sync does; a part that met an error is measured anew."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return await limited(
+                [partial(client.get_schedule_handle(name).describe, rpc_timeout=PATIENCE) for name in names]
+            )
+        except RPCError as error:
+            print(f"describing {len(names)}, attempt {attempt}: {error.status.name}: {error.message}", flush=True)
+            await asyncio.sleep(attempt)
+    raise SystemExit(f"the server did not describe {len(names)} schedules without an error in {ATTEMPTS} attempts")
 
 
 def command(folder: Path, address: str) -> tuple[float, float]:
@@ -193,24 +210,31 @@ async def measure(client: Client, root: Path, count: int, address: str) -> bool:
     await first_apply(client, small_owner, small)
     await settled(client, owner, count)
     await settled(client, small_owner, count // 4)
-    rounds = [
-        (await page(client, owner), await no_op(client, whole, count), await no_op(client, quarter, count // 4))
-        for _ in range(ROUNDS)
-    ]
-    paging, idle, idle_small = (statistics.median(column) for column in zip(*rounds, strict=True))
     sample = list(desired)[:DESCRIBED]
-    describing = await describe(client, sample) * count / len(sample)
+    rounds = []
+    for number in range(ROUNDS):
+        paging, idle = await page(client, owner), await no_op(client, whole, count)
+        part = sample[number::ROUNDS]
+        describing = await describe(client, part) * count / len(part)
+        rounds.append((paging, idle, await no_op(client, quarter, count // 4), describing))
+    paging, idle, idle_small, describing = (statistics.median(column) for column in zip(*rounds, strict=True))
     seconds, memory = await asyncio.to_thread(command, whole, address)
-    spread = ", ".join(f"{b / a:.2f}" for a, b, _ in rounds)
+    spread = ", ".join(f"{b / a:.2f}" for a, b, *_ in rounds)
+    times = ", ".join(f"{d / b:.1f}" for _, b, _, d in rounds)
     print(f"{count:,} schedules; the whole command with nothing to do takes {seconds:.2f} s")
     return all(
         [
             report(
                 "no-op / paging",
-                statistics.median(b / a for a, b, _ in rounds),
+                statistics.median(b / a for a, b, *_ in rounds),
                 f"{idle:.2f} s / {paging:.2f} s; by round: {spread}",
             ),
-            report("describing / no-op", describing / idle, f"{describing:.2f} s / {idle:.2f} s", least=True),
+            report(
+                "describing / no-op",
+                statistics.median(d / b for _, b, _, d in rounds),
+                f"{describing:.2f} s / {idle:.2f} s, by {len(sample):,} of them; by round: {times}",
+                least=True,
+            ),
             report("apply / bare create", theirs / ours, f"{count / ours:.0f}/s / {count / theirs:.0f}/s", least=True),
             report("MB", memory, "peak of the command"),
             report("per schedule, whole / quarter", idle / idle_small / 4, f"{idle:.2f} s / {idle_small:.2f} s"),

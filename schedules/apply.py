@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from schedules.audit import may_overwrite
 from schedules.differences import differences
-from schedules.errors import ServerError, TickwrightError
+from schedules.errors import NOT_TRIED, ServerAwayError, ServerError, TickwrightError
 from schedules.plan import Change, plan_one
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ CONCURRENCY = 10
 REPLANS = 3
 READ_BACK_WAITS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 """Seconds between looks at an update that the server takes in the background."""
+WRITES = frozenset({"create", "update", "delete"})
 LATE = frozenset({"owner", "fingerprint"})
 """Search attributes: the server shows them a moment after the rest of the same update."""
 
@@ -63,15 +64,21 @@ class Applier:
         self._audit = audit
         self._replans = replans
         self._read_back_waits = read_back_waits
+        self._away = False
 
     async def apply(self, stop: asyncio.Event, report: Callable[[Applied], None]) -> list[Applied]:
-        """The fate of every change, in the order given. Once `stop` is set no further change is begun."""
+        """The fate of every change, in the order given. Once `stop` is set no further change is begun.
+
+        Nor is one begun once the server has stayed away from another: ten thousand would wait for it one after another.
+        """
         limit = asyncio.Semaphore(CONCURRENCY)
 
         async def one(change: Change) -> Applied:
             async with limit:
                 if stop.is_set():
                     return Applied(change, "planned")
+                if self._away:
+                    return Applied(change, "failed", NOT_TRIED)
                 applied = await self._settle(change)
                 report(applied)
                 return applied
@@ -91,6 +98,9 @@ class Applier:
                 if again is None:
                     return Applied(change, "unchanged")
                 change, replans = again, replans + 1
+            except ServerAwayError as away:
+                self._away = True
+                return Applied(change, "failed", f"{away}{_may_be_made(away.what)}")
             except TickwrightError as refused:
                 return Applied(change, "failed", str(refused))
             else:
@@ -141,7 +151,7 @@ class Applier:
         """Waits until the server shows what was written: it drops an update that lost a race, and says nothing."""
         now: ObservedSchedule | None = before
         for wait in self._read_back_waits:
-            now = await self._schedules.describe(desired.id)
+            now = await self._look_back(desired.id)
             if now is None:
                 break
             diff = differences(desired, now)
@@ -152,8 +162,19 @@ class Applier:
             await asyncio.sleep(wait)
         raise LostRaceError(now)
 
+    async def _look_back(self, schedule_id: str) -> ObservedSchedule | None:
+        try:
+            return await self._schedules.describe(schedule_id)
+        except ServerAwayError as error:
+            raise ServerAwayError("update", error.code, error.detail) from error
+
     def _note(self, verb: str) -> str:
         return self._audit.note(verb, datetime.now(UTC))
+
+
+def _may_be_made(what: str) -> str:
+    """Nothing that may be half done goes without a word."""
+    return "; it may have been made all the same, and the next sync finds out" if what in WRITES else ""
 
 
 def _overtaken(change: Change, replans: int) -> str:

@@ -11,6 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schedules.differences import telling
+from schedules.errors import NOT_TRIED
+from schedules.shown import printable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -36,10 +40,11 @@ class Audit:
     def line(self, applied: Applied, now: datetime) -> str:
         """The log line of one write, or of one that failed."""
         change = applied.change
-        fields = ", ".join(item.field for item in change.diff[:FIELDS_SHOWN])
-        more = f" and {len(change.diff) - FIELDS_SHOWN} more" if len(change.diff) > FIELDS_SHOWN else ""
+        diff = telling(change)
+        fields = ", ".join(item.field for item in diff[:FIELDS_SHOWN])
+        more = f" and {len(diff) - FIELDS_SHOWN} more" if len(diff) > FIELDS_SHOWN else ""
         what = f"{change.verb} {change.job} {applied.result}{f' ({fields}{more})' if fields else ''}"
-        return f"{now:%Y-%m-%dT%H:%M:%SZ} {self.who}{self._from()}: {what}"
+        return printable(f"{now:%Y-%m-%dT%H:%M:%SZ} {self.who}{self._from()}: {what}")
 
     def _from(self) -> str:
         return f", commit {self.commit}" if self.commit else ""
@@ -56,8 +61,8 @@ def audit_of(paths: Sequence[str]) -> Audit:
 
 
 def write_line(audit: Audit, applied: Applied) -> None:
-    """One line on standard error for a change that was made or failed."""
-    if applied.result in {"applied", "failed"}:
+    """One line on standard error for a change that was made or failed, none for one that was not begun."""
+    if applied.result in {"applied", "failed"} and applied.error != NOT_TRIED:
         print(audit.line(applied, datetime.now(UTC)), file=sys.stderr)
 
 

@@ -12,7 +12,7 @@ import stamina
 import stamina.instrumentation
 from temporalio.service import RPCError, RPCStatusCode
 
-from schedules.errors import ServerError
+from schedules.errors import ServerAwayError, ServerError
 from schedules.pace import Pace
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Calls:
         self._away = False
 
     async def __call__(self, what: str, call: Callable[..., Awaitable[Response]], request: Message) -> Response:
-        """The response. Raises ServerError for what the server refuses and for a server that stays away."""
+        """The response. Raises ServerError for what the server refuses, ServerAwayError for a server that stays away."""
         try:
             try:
                 return await self._once(call, request)
@@ -60,7 +60,8 @@ class Calls:
                     raise
             return await self._repeated(call, request, left)
         except RPCError as error:
-            raise ServerError(what, error.status.name, error.message) from error
+            kind = ServerAwayError if self._is_away() else ServerError
+            raise kind(what, error.status.name, error.message) from error
 
     async def _repeated(self, call: Callable[..., Awaitable[Response]], request: Message, left: float) -> Response:
         """For so many seconds. Apart from the first attempt, since nearly all calls need no other."""
@@ -97,8 +98,15 @@ class Calls:
             self._answered_at = time.monotonic()
 
     def _time_left(self) -> float:
-        silent = time.monotonic() - self._answered_at if self._away else 0.0
-        return max(self._patience - silent, 0.0)
+        return max(self._patience - self._silent(), 0.0)
+
+    def _is_away(self) -> bool:
+        """A server that answers other calls is not, though it never gets this one done."""
+        return self._silent() > self._patience / 2
+
+    def _silent(self) -> float:
+        """Seconds since any call was answered, if the last one was not."""
+        return time.monotonic() - self._answered_at if self._away else 0.0
 
 
 def _is_transient(error: Exception) -> bool:

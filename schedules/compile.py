@@ -71,6 +71,7 @@ def compile_job(
         policies=Policies(job.overlap, seconds(YEAR if job.overlap in BOUNDED else DAY)),
         paused=job.paused,
         exact_until=compiled.exact_until,
+        left_out=compiled.left_out,
     )
 
 

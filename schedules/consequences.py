@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from schedules.cron.occurrences import Occurrences
 from schedules.cron.reboot import has_mark
 from schedules.duration import format_duration
+from schedules.effect_notes import left_out_text
 from schedules.model import Policies
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def consequences(
         return _of_deletion(observed, now) if observed else NOTHING
     new = Occurrences(desired.times)
     if observed is None:
-        return Consequences(after=_next(new, now), notes=(*_reboot_of(desired), *_horizon_of(desired)))
+        return Consequences(after=_next(new, now), notes=(*_reboot_of(desired), *_reach(desired, now)))
     old = new if desired.times == observed.times else Occurrences(observed.times)
     notes = [
         *_policies(observed.policies, desired.policies),
@@ -70,9 +71,11 @@ def _reboot_of(desired: DesiredSchedule) -> Iterator[str]:
         yield "workers start it, once for each new build of them"
 
 
-def _horizon_of(desired: DesiredSchedule) -> Iterator[str]:
+def _reach(desired: DesiredSchedule, now: datetime) -> Iterator[str]:
     if desired.exact_until:
         yield f"clock changes are worked out until {desired.exact_until:%Y-%m-%d}"
+    if left_out := left_out_text(desired.left_out, desired.times.timezone, now):
+        yield left_out
 
 
 def _policies(before: Policies, after: Policies) -> Iterator[str]:
@@ -135,13 +138,17 @@ def _times_changed(
     if old is new:
         return
     if _only_horizon(fields) and _same_for_long(old, new, now) and desired.exact_until:
-        yield f"the times stay; DST horizon extended to {desired.exact_until:%Y-%m-%d}"
+        what = "horizon of clock changes and holidays" if "exclusions" in "".join(fields) else "DST horizon"
+        yield f"the times stay; {what} extended to {desired.exact_until:%Y-%m-%d}"
+        yield from _reach(replace(desired, exact_until=None), now)
         return
     yield from _missed(desired.times, old, new, now)
+    yield from _reach(desired, now)
 
 
 def _only_horizon(fields: frozenset[str]) -> bool:
-    places = ("times.calendars", "times.intervals", "action.args[0].times.calendars", "action.args[0].times.intervals")
+    parts = ("calendars", "intervals", "exclusions")
+    places = tuple(f"{whole}.{part}" for whole in ("times", "action.args[0].times") for part in parts)
     return all(field.startswith(places) for field in fields)
 
 

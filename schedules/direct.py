@@ -31,6 +31,7 @@ def compile_direct(
         policies=Policies(job.overlap, _seconds(direct.catchup_window), direct.pause_on_failure),
         paused=job.paused,
         exact_until=compiled.exact_until,
+        left_out=compiled.left_out,
     )
 
 

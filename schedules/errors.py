@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+NOT_TRIED = "not tried: the server is away"
+"""The error of a change that was not begun, since another has waited for the server in vain."""
+
 
 class TickwrightError(Exception):
     """An end that was foreseen: shown as its message, without a traceback."""
@@ -60,7 +63,11 @@ class ServerError(TickwrightError):
 
     def __init__(self, what: str, code: str, detail: str) -> None:
         super().__init__(f"{what}: the server answered {code}: {detail}")
-        self.code = code
+        self.what, self.code, self.detail = what, code, detail
+
+
+class ServerAwayError(ServerError):
+    """The server gave no answer for as long as one is waited for. What the call asked for may have been done all the same."""
 
 
 class MissingAttributesError(TickwrightError):

@@ -6,6 +6,7 @@ import argparse
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from schedules.shown import printable
 from schedules.terminal import STDOUT, say
 
 if TYPE_CHECKING:
@@ -89,21 +90,17 @@ def lines_of(found: Sequence[Exported]) -> Iterator[str]:
     for item in found:
         what = "" if item.job is not None else " (left out)"
         for lost in item.lost:
-            yield _one_line(f"{item.id}{what}: {lost}")
+            yield printable(f"{item.id}{what}: {lost}")
 
 
 def _job_text(item: Exported) -> str:
     from schedules.yaml_text import yaml_text
 
     what = "" if item.job is not None else f"left out: {item.id}: "
-    comments = "".join(f"  # {_one_line(what + lost)}\n" for lost in item.lost)
+    comments = "".join(f"  # {printable(what + lost)}\n" for lost in item.lost)
     if item.job is None:
         return comments
     return comments + "".join(f"  {line}\n" for line in yaml_text({item.id: item.job}).rstrip("\n").split("\n"))
-
-
-def _one_line(text: str) -> str:
-    return "".join(char if char.isprintable() else "␣" for char in text)
 
 
 def _project(text: str) -> str:

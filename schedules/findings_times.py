@@ -121,12 +121,23 @@ def _too_fast(job: JobSpec, times: Times, now: datetime, following: list[datetim
     if len(job.schedule) > 1:  # entries may come close to each other on few days
         following = list(islice(Occurrences(times).between(now, now + YEAR), MOST_LOOKED_AT)) or following
     shortest = min((after - before for before, after in pairwise(following)), default=None)
-    if job.overlap == "skip" and shortest is not None and shortest < job.timeout:
+    longest, what, path = _longest(job)
+    if job.overlap == "skip" and shortest is not None and longest is not None and shortest < longest:
         message = (
-            f"one attempt may take {format_duration(job.timeout)}, but it runs every {format_duration(shortest)}: with "
-            "overlap skip, runs are left out while one goes on; shorten timeout, or choose another overlap"
+            f"one {what} may take {format_duration(longest)}, but it runs every {format_duration(shortest)}: with "
+            f"overlap skip, runs are left out while one goes on; shorten {path[-1]}, or choose another overlap"
         )
-        yield Finding("faster-than-timeout", message, ("timeout",), job.name)
+        yield Finding("faster-than-timeout", message, path, job.name)
+
+
+def _longest(job: JobSpec) -> tuple[timedelta | None, str, tuple[str, ...]]:
+    """How long one go may take, what it is called, and the key that says so; a workflow started directly has its own limits."""
+    direct = job.run.workflow.direct if job.run.workflow else None
+    if direct is None:
+        return job.timeout, "attempt", ("timeout",)
+    given = {"run_timeout": direct.run_timeout, "execution_timeout": direct.execution_timeout}
+    limit, name = min(((value, name) for name, value in given.items() if value), default=(None, "run_timeout"))
+    return limit, "run", ("run", "workflow", "direct", name)
 
 
 def _drift(job: JobSpec, entry: ScheduleEntry, path: tuple[str, int]) -> Iterator[Finding]:

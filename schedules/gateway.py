@@ -13,6 +13,7 @@ from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import (
     CreateScheduleRequest,
     DeleteScheduleRequest,
+    DescribeNamespaceRequest,
     DescribeScheduleRequest,
     ListScheduleMatchingTimesRequest,
     ListSchedulesRequest,
@@ -26,6 +27,7 @@ from schedules.errors import MissingAttributesError, ServerError
 from schedules.fingerprint import ATTRIBUTES, marks
 from schedules.model import DesiredSchedule, ListedSchedule, ObservedSchedule, RuntimeState
 from schedules.pace import Pace
+from schedules.plan_json import Namespace
 from schedules.translate import from_description, to_schedule
 from schedules.translate_info import from_listing, to_search_attributes
 
@@ -139,6 +141,17 @@ class TemporalGateway:
         answer = await self._call("list matching times", self._service.list_schedule_matching_times, request)
         times = (datetime.fromtimestamp(each.seconds, UTC) for each in answer.start_time)
         return [each for each in times if start < each < end]
+
+    async def namespace(self) -> Namespace:
+        """The client's, with the id by which it can be told from one of the same name on another server."""
+        request = DescribeNamespaceRequest(namespace=self._namespace)
+        try:
+            answer = await self._call("describe the namespace", self._service.describe_namespace, request)
+        except ServerError as error:
+            if error.code != RPCStatusCode.PERMISSION_DENIED.name:
+                raise
+            return Namespace(self._namespace)
+        return Namespace(self._namespace, answer.namespace_info.id)
 
     async def missing_attributes(self) -> tuple[str, ...]:
         """Those of our search attributes that the namespace does not know."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from schedules.differences import telling
+from schedules.markdown_text import LONGEST, code, escape
 from schedules.render import SIGNS, counts, local_times, short, zone_of
 
 if TYPE_CHECKING:
@@ -13,14 +14,15 @@ if TYPE_CHECKING:
     from schedules.apply import Applied
     from schedules.plan import Change, Plan
 
-LONGEST = 60_000
-"""Characters: GitHub takes 65,536 in a comment, GitLab a million."""
-SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$-])")
 
+def plan_markdown(plan: Plan, results: Sequence[Applied], warnings: Sequence[str] = (), refused: str = "") -> str:
+    """A heading with the counts, the warnings, and a section for each change, as many as fit into a comment.
 
-def plan_markdown(plan: Plan, results: Sequence[Applied], warnings: Sequence[str] = ()) -> str:
-    """A heading with the counts, the warnings, and a section for each change, as many as fit into a comment."""
+    `refused` says why nothing of it was done.
+    """
     text = f"### Schedules of {code(plan.owner)}\n\n{escape(counts(plan))}\n"
+    if refused:
+        text += f"\n❌ {escape(refused.partition(chr(10))[0])}\n"
     if warnings:
         text += "\n" + "".join(f"- ⚠️ {escape(warning)}\n" for warning in warnings)
     shown = [item for item in results if item.result != "unchanged"]
@@ -32,27 +34,13 @@ def plan_markdown(plan: Plan, results: Sequence[Applied], warnings: Sequence[str
     return text
 
 
-def code(text: str) -> str:
-    """The text as a code span, in which nothing has a meaning: no markup, no HTML, no mention."""
-    text = "".join(char if char.isprintable() else "␣" for char in text) or "␣"
-    fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
-    space = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{space}{text}{space}{fence}"
-
-
-def escape(text: str) -> str:
-    """A sentence in which markup has no meaning; a mention or a link is broken by a character without width."""
-    text = "".join(char if char.isprintable() else "␣" for char in text)
-    return SPECIAL.sub(r"\\\1", text).replace("@", "@\u200b").replace("://", ":\u200b//")
-
-
 def _section(item: Applied) -> Iterator[str]:
     change = item.change
     result = "" if item.result == "planned" else f": {item.result}"
     yield f"#### {SIGNS[change.verb]} {change.verb} {code(change.job)}{result}"
     if error := item.error or change.conflict:
         yield f"- ❌ {escape(error)}"
-    for diff in change.diff:
+    for diff in telling(change):
         yield f"- {code(diff.field)}: {code(short(diff.before))} → {code(short(diff.after))}"
     yield from _follows(change)
 

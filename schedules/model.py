@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Literal
 
 Overlap = Literal["skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all"]
@@ -142,6 +142,7 @@ class DesiredSchedule:
     """The Temporal Schedule that a spec compiles to. `paused` is None where the spec leaves it to the operator.
 
     From `exact_until` on, clock changes are taken literally and holidays are not known, until the spec is compiled again.
+    `left_out` are local days of clock changes with too many runs: it does not run in the hours concerned.
     """
 
     id: str
@@ -151,6 +152,7 @@ class DesiredSchedule:
     policies: Policies
     paused: bool | None = None
     exact_until: datetime | None = field(default=None, compare=False)
+    left_out: tuple[date, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +181,17 @@ class ListedSchedule:
 
 
 @dataclass(frozen=True, slots=True)
+class Unsaid:
+    """What is set on the server and no spec can express: its dotted name there, its value, and what a sync makes of it."""
+
+    field: str
+    before: Any
+    after: Any = None
+
+
+@dataclass(frozen=True, slots=True)
 class ObservedSchedule:
-    """The Temporal Schedule that the server has. `other` names what is set on it and no spec can express."""
+    """The Temporal Schedule that the server has. `other` is what is set on it and no spec can express."""
 
     id: str
     times: Times
@@ -189,7 +200,7 @@ class ObservedSchedule:
     state: RuntimeState
     version: bytes
     search_attributes: Mapping[str, Any] = field(default_factory=dict)
-    other: tuple[str, ...] = ()
+    other: tuple[Unsaid, ...] = ()
     activity: Activity = field(default_factory=Activity, compare=False)
 
     @property

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -12,7 +15,7 @@ from schedules.errors import TickwrightError
 from schedules.model import ObservedSchedule
 from schedules.plan import Change, Plan
 
-FORMAT = 1
+FORMAT = 2
 
 
 class PlanFileError(TickwrightError):
@@ -30,36 +33,68 @@ class StalePlanError(TickwrightError):
 
 
 @dataclass(frozen=True, slots=True)
+class Namespace:
+    """A namespace by its name, and by the id that its server gave it; that is empty where the server does not tell."""
+
+    name: str
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PlanFile:
-    """What `--plan-out` writes: the plan, and the version of this form."""
+    """What `--plan-out` writes: the plan, the namespace that it was made for, and the version of this form.
+
+    The digest is of all the rest. It protects from a slip (a file cut off, merged, or edited by hand), not from somebody who
+    means to deceive: it holds no secret.
+    """
 
     plan: Plan
+    namespace: Namespace
+    digest: str = ""
     tickwright_plan: int = FORMAT
 
     __pydantic_config__ = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64", extra="forbid")
 
 
-def to_json(plan: Plan) -> str:
+def to_json(plan: Plan, namespace: Namespace) -> str:
     """The plan as an indented JSON document; `from_json` gives an equal one."""
-    return _adapter().dump_json(PlanFile(plan), indent=2).decode() + "\n"
+    document = json.loads(_adapter().dump_json(PlanFile(plan, namespace)))
+    return json.dumps({**document, "digest": _digest(document)}, indent=2) + "\n"
 
 
-def from_json(text: str) -> Plan:
-    """The plan that `to_json` wrote. Raises PlanFileError."""
+def from_json(text: str) -> PlanFile:
+    """What `to_json` wrote. Raises PlanFileError."""
     try:
-        file = _adapter().validate_json(text)
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise PlanFileError(f"this is no plan of `sync --plan-out`: it is not JSON, or not whole: {error}") from error
+    form = document.get("tickwright_plan") if isinstance(document, dict) else None
+    if form is None:
+        raise PlanFileError("this is no plan of `sync --plan-out`: it has no `tickwright_plan`")
+    if form != FORMAT:
+        raise PlanFileError(f"the plan has form {form}, this version reads {FORMAT}; make a new plan")
+    if document.get("digest") != _digest(document):
+        raise PlanFileError("the plan is not as it was written: its digest is of other content; make a new plan")
+    try:
+        return _adapter().validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"])) or "the document"
+        place = ".".join(map(str, first["loc"]))
         raise PlanFileError(f"this is no plan of `sync --plan-out`: {place}: {first['msg']}") from error
-    if file.tickwright_plan != FORMAT:
-        raise PlanFileError(f"the plan has form {file.tickwright_plan}, this version reads {FORMAT}; make a new plan")
-    return file.plan
+
+
+def other_namespace(made_for: Namespace, now: Namespace) -> str:
+    """Why a plan made for one namespace must not be applied in another; empty where it is the same one."""
+    if made_for.name != now.name:
+        return f"the plan is for namespace {made_for.name}, this is {now.name}"
+    if made_for.id and now.id and made_for.id != now.id:
+        return f"the plan is for namespace {made_for.name} of another server"
+    return ""
 
 
 def stale(kept: Plan, now: Plan) -> list[str]:
     """All in which the plan that would be made now differs from the one kept; times that have passed since do not count."""
-    now = from_json(to_json(now))  # The kept one came this way, too.
+    now = from_json(to_json(now, Namespace(""))).plan  # The kept one came this way, too.
     if kept.owner != now.owner:
         return [f"the plan is for {kept.owner}, the specs are of {now.owner}"]
     before = {change.job: change for change in kept.changes}
@@ -90,6 +125,11 @@ def _server_changed(job: str, before: ObservedSchedule, after: ObservedSchedule)
     changed = [part for part in parts if getattr(before, part) != getattr(after, part)]
     what = f" ({', '.join(changed)})" if changed else ""
     yield f"{job}: somebody changed the schedule on the server since{what}"
+
+
+def _digest(document: dict[str, Any]) -> str:
+    rest = {name: value for name, value in document.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 @cache

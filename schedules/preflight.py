@@ -1,4 +1,4 @@
-"""What would keep the jobs of a plan from running once it is applied, found before it is."""
+"""What would keep the jobs of a project from running once its plan is applied, found before it is."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from schedules.port import Schedules
 
 SHOWN = 3
+CONCURRENCY = 10
+"""Queues that are looked at together."""
 
 
 class Askable(Protocol):
@@ -43,19 +45,29 @@ class Needs:
     workflows: dict[str, list[str]] = field(default_factory=dict)
 
 
-async def preflight(plan: Plan, schedules: Schedules, workers: Askable, *, ask: bool) -> list[str]:
-    """One warning for each thing that is missing. With `ask`, a worker of each queue runs a short workflow to say what it has."""
-    desired = [change.desired for change in plan.changes if change.desired and not change.conflict]
-    needs = needs_of(desired)
-    found = await asyncio.gather(*(_queue(queue, need, workers, ask=ask) for queue, need in sorted(needs.items())))
-    warnings = [warning for queue in found for warning in queue]
-    if desired:
-        warnings += oversized(desired, await workers.largest_payload())
-        if not ask and (missing := await schedules.missing_attributes()):
-            warnings.append(
-                f"the namespace lacks the search attributes {', '.join(missing)}; the first sync registers them"
-            )
-    return warnings
+async def preflight(plan: Plan, wanted: Iterable[DesiredSchedule], workers: Askable, *, ask: bool) -> list[str]:
+    """One warning for each thing that is missing, by all `wanted` jobs and not only by those that the plan changes.
+
+    Each queue is looked at once. With `ask`, a worker of it runs a short workflow to say what it has.
+    """
+    refused = {change.job for change in plan.changes if change.conflict}.union(plan.over)
+    needs = needs_of(schedule for schedule in wanted if schedule.id not in refused)
+    limit = asyncio.Semaphore(CONCURRENCY)
+
+    async def look(queue: str) -> list[str]:
+        async with limit:
+            return await _queue(queue, needs[queue], workers, ask=ask)
+
+    warnings = [warning for found in await asyncio.gather(*map(look, sorted(needs))) for warning in found]
+    written = [change.desired for change in plan.changes if change.desired and not change.conflict]
+    return [*warnings, *oversized(written, await workers.largest_payload())] if written else warnings
+
+
+async def unregistered(plan: Plan, schedules: Schedules) -> list[str]:
+    """What a sync of the plan does first in a namespace that has seen none: told to who only looks, and no fault."""
+    if not any(change.desired for change in plan.changes) or not (missing := await schedules.missing_attributes()):
+        return []
+    return [f"the namespace lacks the search attributes {', '.join(missing)}; the first sync registers them"]
 
 
 def needs_of(desired: Iterable[DesiredSchedule]) -> dict[str, Needs]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 from zoneinfo import ZoneInfo
+
+from schedules.differences import telling
+from schedules.errors import NOT_TRIED
+from schedules.shown import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,7 +37,8 @@ class Line:
 def plan_lines(plan: Plan) -> Iterator[Line]:
     """A line a change; under it a line for each field, for the next times and for each consequence; the counts last."""
     for change in plan.changes:
-        yield from _change_lines(change)
+        for line in _change_lines(change):
+            yield replace(line, text=printable(line.text))
     yield Line(counts(plan))
 
 
@@ -43,27 +48,36 @@ def plan_text(plan: Plan) -> str:
 
 
 def result_text(plan: Plan, results: Iterable[Applied], *, interrupted: bool) -> str:
-    """What was done, with each failure in full."""
+    """What was done, with each failure in full; changes that were not tried are counted."""
     results = list(results)
-    failed = [f"failed: {r.change.verb} {r.change.job}: {r.error}" for r in results if r.result == "failed"]
+    failed = [r for r in results if r.result == "failed"]
+    told = [f"failed: {r.change.verb} {r.change.job}: {r.error}" for r in failed if r.error != NOT_TRIED]
+    if not_tried := len(failed) - len(told):
+        told.append(f"failed: {not_tried} more changes {NOT_TRIED}; run sync again when it is back")
     applied = sum(r.result == "applied" for r in results)
     left = sum(r.result == "planned" for r in results)
     summary = f"{plan.owner}: {applied} applied, {len(failed)} failed, {_unchanged(plan, results)} unchanged"
     if interrupted:
         summary = f"interrupted; {summary}, {left} not begun; run sync again to finish"
-    return "\n".join([*failed, summary])
+    return "\n".join([*map(printable, told), summary])
 
 
 def document(
-    plan: Plan, results: Sequence[Applied], *, interrupted: bool = False, warnings: Sequence[str] = ()
+    plan: Plan,
+    results: Sequence[Applied],
+    *,
+    interrupted: bool = False,
+    warnings: Sequence[str] = (),
+    refused: str = "",
 ) -> dict[str, Any]:
-    """The JSON document of `sync --output json`; times are RFC 3339 in UTC."""
+    """The JSON document of `sync --output json`; times are RFC 3339 in UTC. `refused` says why nothing of it was done."""
     return {
         "owner": plan.owner,
         "changes": [_change_json(item) for item in results if item.result != "unchanged"],
         "unchanged": _unchanged(plan, results),
         "interrupted": interrupted,
         "warnings": list(warnings),
+        "error": refused or None,
     }
 
 
@@ -100,7 +114,7 @@ def _change_lines(change: Change) -> Iterator[Line]:
         yield Line(f"! {change.verb} {change.job}: {change.conflict}", "warning")
     else:
         yield Line(f"{SIGNS[change.verb]} {change.verb} {change.job}", change.verb)
-    for diff in change.diff:
+    for diff in telling(change):
         yield Line(f"    {_diff_text(diff)}", "detail")
     yield from _times_lines(change.consequences, zone_of(change))
     for note in change.consequences.notes:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schedules.apply import REPLANS, Applied
 from schedules.audit import audit_of
-from schedules.errors import PreflightError, SettingsError
+from schedules.errors import NOT_TRIED, PreflightError, SettingsError, UnsafePlanError
 from schedules.gateway import TemporalGateway
+from schedules.interrupt import stop_on_signals, unless_interrupted
 from schedules.markdown import plan_markdown
 from schedules.pace import Pace
 from schedules.plan import Rules
-from schedules.plan_json import PlanFileError, StalePlanError, from_json, stale, to_json
-from schedules.preflight import preflight
+from schedules.plan_json import PlanFileError, StalePlanError, from_json, other_namespace, stale, to_json
+from schedules.preflight import preflight, unregistered
 from schedules.reconcile import Depth, apply_plan, plan_sync, zone_warnings
 from schedules.render import document, plan_lines, result_text
+from schedules.source.files import would_be_read
+from schedules.source.modules import is_reference
 from schedules.terminal import STDOUT, say, say_lines
 from schedules.workers import Workers
 
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 
     from temporalio.client import Client
 
+    from schedules.errors import TickwrightError
     from schedules.model import DesiredSchedule, ListedSchedule
     from schedules.plan import Plan
+    from schedules.plan_json import PlanFile
 
 IN_SYNC, FAILED, CHANGES_FOUND = 0, 1, 3
 
@@ -56,27 +59,27 @@ class SyncRun:
 
     async def run(self, listed: Sequence[ListedSchedule]) -> int:
         """The exit code; `listed` is what List shows of the owner. Raises TickwrightError for what ends it early."""
-        if self._options.apply_plan and (self._options.no_prune or self._options.adopt):
-            raise SettingsError("--apply-plan has the rules of its plan; give --no-prune and --adopt with --plan-out")
-        kept = self._kept_plan()
+        _check(self._options)
+        kept = await self._kept_plan()
         plan = await self._plan(listed, kept.rules if kept else None)
         if kept and (differences := stale(kept, plan)):
             raise StalePlanError(differences)
-        warnings = [*_over(plan), *await self._warnings(plan)]
-        if self._look:
-            return self._show_plan(plan, warnings)
-        plan.raise_if_unsafe(self._options.max_delete)
+        found = await self._preflight(plan)
+        refusal = _refusal(plan, self._options, found, look=self._look)
+        others = [*_over(plan), *await self._before_a_sync(plan)]
+        _say_warnings(others if isinstance(refusal, PreflightError) else [*found, *others])  # It tells what was found.
+        warnings = [*found, *others]
+        if refusal or self._look:
+            return await self._show_plan(plan, warnings, refusal)
         return await self._apply(plan, warnings, replans=0 if kept else REPLANS)
 
-    def _kept_plan(self) -> Plan | None:
-        if not self._options.apply_plan:
+    async def _kept_plan(self) -> Plan | None:
+        if not (name := self._options.apply_plan):
             return None
-        try:
-            return from_json(Path(self._options.apply_plan).read_text())
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingsError(f"--apply-plan {self._options.apply_plan}: cannot be read: {error}") from error
-        except PlanFileError as error:
-            raise PlanFileError(f"--apply-plan {self._options.apply_plan}: {error}") from error
+        kept = _read(name)
+        if other := other_namespace(kept.namespace, await self._gateway.namespace()):
+            raise PlanFileError(f"--apply-plan {name}: {other}")
+        return kept.plan
 
     async def _plan(self, listed: Sequence[ListedSchedule], rules: Rules | None) -> Plan:
         """A plan that people will look at, or may take over what others own, describes all that it is not sure of."""
@@ -88,24 +91,32 @@ class SyncRun:
             self._gateway, self._owner, self._desired, self._now, rules=rules, depth=depth, listed=listed
         )
 
-    async def _warnings(self, plan: Plan) -> list[str]:
-        """What stands against the jobs of the plan running. Raises PreflightError with --strict."""
-        if self._options.no_preflight or not plan.changes:
+    async def _preflight(self, plan: Plan) -> list[str]:
+        """What stands against the jobs running. A sync that has nothing to do looks only where that was asked for."""
+        options = self._options
+        if options.no_preflight or not (plan.changes or self._look or options.strict or options.deep):
             return []
-        found = await preflight(plan, self._gateway, Workers(self._client), ask=not self._look)
-        if found and self._options.strict:
-            raise PreflightError(found)
-        for warning in found:
-            say(f"warning: {warning}")
-        return found
+        asked = preflight(plan, self._desired.values(), Workers(self._client), ask=not self._look)
+        return await unless_interrupted(asked)
 
-    def _show_plan(self, plan: Plan, warnings: Sequence[str]) -> int:
+    async def _before_a_sync(self, plan: Plan) -> list[str]:
+        """What an apply would meet, for who only looks."""
+        if not self._look:
+            return []
+        refused = _unsafe(plan, self._options.max_delete)
+        told = [f"a sync would be {refused}"] if refused else []
+        return told if self._options.no_preflight else [*told, *await unregistered(plan, self._gateway)]
+
+    async def _show_plan(self, plan: Plan, warnings: Sequence[str], refusal: TickwrightError | None) -> int:
         planned = [Applied(change, "planned") for change in plan.changes]
-        self._document(plan, planned, warnings)
+        self._document(plan, planned, warnings, refused=str(refusal or ""))
         if self._options.output == "text":
             say_lines(plan_lines(plan))
+        if refusal:
+            say(str(refusal))
+            return refusal.exit_code
         if self._options.plan_out:
-            _write(self._options.plan_out, to_json(plan))
+            _write(self._options.plan_out, to_json(plan, await self._gateway.namespace()))
         return CHANGES_FOUND if self._options.check and plan.changes else IN_SYNC
 
     async def _apply(self, plan: Plan, warnings: Sequence[str], *, replans: int) -> int:
@@ -114,7 +125,7 @@ class SyncRun:
         stop, caught = stop_on_signals()
         audit = audit_of(self._options.paths)
         results = await apply_plan(plan, self._gateway, stop, audit, replans=replans)
-        if not caught:
+        if not caught and not any(item.error == NOT_TRIED for item in results):
             warnings = [*warnings, *await self._zone_warnings(results)]
         self._document(plan, results, warnings, interrupted=bool(caught))
         if self._options.output == "text" and plan.changes:
@@ -125,42 +136,69 @@ class SyncRun:
 
     async def _zone_warnings(self, results: Sequence[Applied]) -> list[str]:
         found = await zone_warnings(self._gateway, results, self._now)
-        for warning in found:
-            say(f"warning: {warning}")
+        _say_warnings(found)
         return found
 
     def _document(
-        self, plan: Plan, results: Sequence[Applied], warnings: Sequence[str], *, interrupted: bool = False
+        self,
+        plan: Plan,
+        results: Sequence[Applied],
+        warnings: Sequence[str],
+        *,
+        interrupted: bool = False,
+        refused: str = "",
     ) -> None:
         match self._options.output:
             case "json":
-                found = document(plan, results, interrupted=interrupted, warnings=warnings)
+                found = document(plan, results, interrupted=interrupted, warnings=warnings, refused=refused)
                 STDOUT.answer(json.dumps(found, indent=2) + "\n")
             case "markdown":
-                STDOUT.answer(plan_markdown(plan, results, warnings))
+                STDOUT.answer(plan_markdown(plan, results, warnings, refused))
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Options that do not fit together. Raises SettingsError."""
+    if options.apply_plan and (options.no_prune or options.adopt):
+        raise SettingsError("--apply-plan has the rules of its plan; give --no-prune and --adopt with --plan-out")
+    file = options.plan_out
+    if file and any(not is_reference(path) and would_be_read(Path(file), Path(path)) for path in options.paths):
+        raise SettingsError(f"--plan-out {file}: would be read as a spec file next time; write it somewhere else")
+
+
+def _refusal(
+    plan: Plan, options: argparse.Namespace, found: Sequence[str], *, look: bool
+) -> PreflightError | UnsafePlanError | None:
+    """Why nothing of the plan may be done."""
+    if found and options.strict:
+        return PreflightError(found)
+    return None if look else _unsafe(plan, options.max_delete)
+
+
+def _unsafe(plan: Plan, max_delete: int | None) -> UnsafePlanError | None:
+    try:
+        plan.raise_if_unsafe(max_delete)
+    except UnsafePlanError as error:
+        return error
+    return None
 
 
 def _over(plan: Plan) -> list[str]:
     """A job whose times are all over gets no schedule: it must not look as if it had one."""
-    found = [
-        f"{job} gets no schedule: no time of it is left; remove it, or give it a time to come" for job in plan.over
-    ]
-    for warning in found:
+    return [f"{job} gets no schedule: no time of it is left; remove it, or give it a time to come" for job in plan.over]
+
+
+def _say_warnings(warnings: Sequence[str]) -> None:
+    for warning in warnings:
         say(f"warning: {warning}")
-    return found
 
 
-def stop_on_signals() -> tuple[asyncio.Event, list[int]]:
-    """An event that SIGINT and SIGTERM set, and the signals caught: what is under way is finished, so that it is known."""
-    stop, caught = asyncio.Event(), list[int]()
-
-    def on_signal(number: int) -> None:
-        caught.append(number)
-        stop.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, on_signal, number)
-    return stop, caught
+def _read(file: str) -> PlanFile:
+    try:
+        return from_json(Path(file).read_text())
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"--apply-plan {file}: cannot be read: {error}") from error
+    except PlanFileError as error:
+        raise PlanFileError(f"--apply-plan {file}: {error}") from error
 
 
 def _write(file: str, text: str) -> None:

@@ -22,3 +22,8 @@ def shown(value: object) -> str:
             return "a list"
         case _:
             return str(value)[:_LONGEST]
+
+
+def printable(text: str) -> str:
+    """One line that shows as it is: what others wrote on the server may hold anything."""
+    return "".join(char if char.isprintable() else "␣" for char in text)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from schedules.model import ListedSchedule
 
 EPILOG = """\
-Exit codes: 0 done or in sync; 1 something failed; 2 the spec or the command line is wrong; 3 --check found changes.
+Exit codes: 0 done or in sync; 1 something failed or was refused; 2 the spec, a setting or the command line is wrong;
+3 --check found changes; 130 and 143 interrupted.
 Each write is logged on standard error with who, when and the git commit of the specs.
 """
 
@@ -35,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     look.add_argument(
         "--apply-plan",
         metavar="FILE",
-        help="apply this plan, if it is still the one that would be made; else exit with 1",
+        help="apply this plan, if it is still the one that would be made, else exit with 1; with 2 if the file was edited",
     )
     parser.add_argument(
         "--no-prune",
@@ -54,8 +55,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--deep", action="store_true", help="describe every schedule, to see hand edits that List does not show"
     )
-    parser.add_argument("--strict", action="store_true", help="refuse to change anything where there are warnings")
-    parser.add_argument("--no-preflight", action="store_true", help="do not ask whether there are workers for the jobs")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="show the plan, but change nothing and exit with 1 where preflight has a warning",
+    )
+    parser.add_argument(
+        "--no-preflight",
+        action="store_true",
+        help="do not ask whether there are workers for the jobs (nor is it asked where a plain sync finds nothing to do)",
+    )
     parser.add_argument(
         "--rate",
         type=at_least(1),

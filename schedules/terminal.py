@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NoReturn
 
 from schedules.errors import TickwrightError
+from schedules.markdown_text import error_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,14 +29,14 @@ class Stdout:
 
     def __init__(self) -> None:
         self._kept = 1
-        self._json = False
+        self._kind = ""
 
     def keep_for(self, kind: str) -> None:
         """From now on only `answer` writes there: a user's module may print, and so may the SDK's core."""
         sys.stdout.flush()
         self._kept = os.dup(1)
         os.dup2(2, 1)
-        self._json = kind == "json"
+        self._kind = kind
 
     def answer(self, text: str) -> None:
         """The document. Raises BrokenPipeError where nobody reads it."""
@@ -44,9 +45,11 @@ class Stdout:
             data = data[os.write(self._kept, data) :]
 
     def answer_error(self, message: str) -> None:
-        """In place of the document, where JSON was asked for, what went wrong."""
-        if self._json:
+        """In place of the document that was asked for, what went wrong."""
+        if self._kind == "json":
             self.answer(json.dumps({"error": message}, indent=2) + "\n")
+        elif self._kind == "markdown":
+            self.answer(error_markdown(message))
 
 
 STDOUT = Stdout()
@@ -127,6 +130,8 @@ def say_lines(lines: Iterable[Line]) -> None:
 def _interrupted(number: int, _frame: FrameType | None) -> None:
     """Before a command has begun to write: nothing is lost by leaving at once."""
     message = "interrupted; nothing was changed"
-    os.write(2, f"{message}\n".encode())
-    STDOUT.answer_error(message)
-    os._exit(128 + number)
+    try:
+        os.write(2, f"{message}\n".encode())
+        STDOUT.answer_error(message)
+    finally:  # Nobody may read it any more, or it came in the middle of an import: the exit code is the same.
+        os._exit(128 + number)

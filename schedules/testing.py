@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from activities.contract import OWNER_ATTRIBUTE
-from schedules.errors import MissingAttributesError, ServerError
+from schedules.errors import MissingAttributesError, ServerAwayError, ServerError
 from schedules.fingerprint import ATTRIBUTES, marks
 from schedules.listed import cut
 from schedules.model import (
@@ -25,6 +25,7 @@ from schedules.model import (
     Policies,
     RuntimeState,
     Times,
+    Unsaid,
 )
 
 TOKEN_BYTES = 8
@@ -42,10 +43,15 @@ class Habits:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A call that fails with a gRPC status; `done` where only its answer got lost."""
+    """A call that fails with a gRPC status; `done` where only its answer got lost, `away` where the server stays away."""
 
     code: str = "UNAVAILABLE"
     done: bool = False
+    away: bool = False
+
+    def error(self, name: str, detail: str) -> ServerError:
+        """What the caller gets."""
+        return (ServerAwayError if self.away else ServerError)(name, self.code, detail)
 
 
 @dataclass(slots=True)
@@ -60,7 +66,7 @@ class Kept:
     state: RuntimeState
     attributes: dict[str, Any]
     version: int = 1
-    other: tuple[str, ...] = ()
+    other: tuple[Unsaid, ...] = ()
     activity: Activity = field(default_factory=Activity)
 
 
@@ -178,10 +184,10 @@ class SchedulesInMemory:
         self._tick()
         fault = self.fault_of(name)
         if fault and not fault.done:
-            raise ServerError(name, fault.code, "injected, not done")
+            raise fault.error(name, "injected, not done")
         answer = act()
         if fault:
-            raise ServerError(name, fault.code, "injected, done")
+            raise fault.error(name, "injected, done")
         return answer
 
     def _tick(self) -> None:

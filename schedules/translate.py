@@ -14,7 +14,7 @@ from temporalio.api.sdk.v1 import UserMetadata
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
 
-from schedules.model import Action, ObservedSchedule, Overlap, Policies, Retry, RuntimeState, Times
+from schedules.model import Action, ObservedSchedule, Overlap, Policies, Retry, RuntimeState, Times, Unsaid
 from schedules.translate_info import activity_of, from_search_attributes, to_search_attributes
 from schedules.translate_times import from_spec, seconds, to_spec
 
@@ -164,20 +164,21 @@ async def _other(
     message: Schedule,
     read: tuple[Times, Action, Policies, RuntimeState],
     converter: DataConverter,
-) -> tuple[str, ...]:
+) -> tuple[Unsaid, ...]:
     """What is lost when the message is rebuilt from what was read of it: the fields that we do not carry.
 
     Payloads are left out of the comparison (an encrypting codec gives new bytes each time); they were read one by one.
     """
     rebuilt = await to_schedule(schedule_id, *read, converter)
-    return tuple(sorted([*_differences(_stripped(message), _stripped(rebuilt)), *_without_json(read[1])]))
+    found = [*_differences(_stripped(message), _stripped(rebuilt)), *_without_json(read[1])]
+    return tuple(sorted(found, key=lambda item: item.field))
 
 
-def _without_json(action: Action) -> Iterator[str]:
+def _without_json(action: Action) -> Iterator[Unsaid]:
     """Arguments and memo fields that could not be read as JSON."""
     places = [(f"args[{index}]", value) for index, value in enumerate(action.args)]
     places += [(f"memo.{name}", value) for name, value in action.memo.items()]
-    return (f"action.{place}" for place, value in places if isinstance(value, dict) and NO_JSON in value)
+    return (Unsaid(f"action.{place}", value) for place, value in places if isinstance(value, dict) and NO_JSON in value)
 
 
 def _stripped(message: Schedule) -> dict[str, Any]:
@@ -191,20 +192,17 @@ def _stripped(message: Schedule) -> dict[str, Any]:
     return tree
 
 
-def _differences(left: Any, right: Any, path: str = "") -> set[str]:
-    """Dotted names at which two trees differ; an empty mapping equals an absent one, and so does no time at all."""
-    if isinstance(left, dict) or isinstance(right, dict):
+def _differences(left: Any, right: Any, path: str = "") -> Iterator[Unsaid]:
+    """Where two trees differ; an empty mapping equals an absent one, and so does no time at all."""
+    if isinstance(left or {}, dict) and isinstance(right or {}, dict):
         left, right = left or {}, right or {}
-        if isinstance(left, dict) and isinstance(right, dict):
-            names = left.keys() | right.keys()
-            return {
-                found
-                for name in names
-                for found in _differences(left.get(name), right.get(name), f"{path}.{name}" if path else name)
-            }
-    if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
-        return {found for pair in zip(left, right, strict=True) for found in _differences(*pair, path)}
-    return set() if (left or NO_TIME) == (right or NO_TIME) else {path}
+        for name in left.keys() | right.keys():
+            yield from _differences(left.get(name), right.get(name), f"{path}.{name}" if path else name)
+    elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+        for index, pair in enumerate(zip(left, right, strict=True)):
+            yield from _differences(*pair, f"{path}[{index}]")
+    elif (left or NO_TIME) != (right or NO_TIME):
+        yield Unsaid(path, left, right)
 
 
 async def _decode(payloads: Sequence[Payload], converter: DataConverter) -> list[Any]:

@@ -39,7 +39,8 @@ class Exported:
 
 def export_schedule(observed: ObservedSchedule, project: str, now: datetime) -> Exported:
     """The job that compiles to this very schedule, tried out: what still differs then is said to be lost."""
-    if unreadable := [name for name in observed.other if name.startswith(("action.args", "action.memo"))]:
+    unreadable = [item.field for item in observed.other if item.field.startswith(("action.args", "action.memo"))]
+    if unreadable:
         return Exported(observed.id, None, tuple(f"{name} is no JSON, and no spec can say it" for name in unreadable))
     data = job_data(observed)
     try:
@@ -146,10 +147,7 @@ def _told(error: ValidationError) -> Iterator[str]:
 
 def _lost(observed: ObservedSchedule, found: Iterable[FieldDiff]) -> Iterator[str]:
     for diff in found:
-        if diff.field in observed.other:
-            yield f"{diff.field} is set, and no spec can say so"
-        else:
-            yield f"{diff.field} is {short(diff.before)}, and would be {short(diff.after)}"
+        yield f"{diff.field} is {short(diff.before)}, and would be {short(diff.after)}"
     if observed.state.remaining_actions is not None:
         left = observed.state.remaining_actions
         yield f"only {left} more starts are allowed: a sync keeps that, but a schedule made anew would not have it"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import TaskQueueType
@@ -21,11 +22,13 @@ from temporalio.service import RPCError
 from activities.contract import OFFER_WORKFLOW, WorkerOffer
 
 if TYPE_CHECKING:
-    from temporalio.client import Client
+    from temporalio.client import Client, WorkflowHandle
 
 STALE = timedelta(minutes=2)
 """A worker polls at least once a minute; the server remembers one that went away for five."""
 ANSWER_SECONDS = 10
+WITHDRAW_SECONDS = 2
+RPC_TIMEOUT = timedelta(seconds=ANSWER_SECONDS)
 
 
 class Workers:
@@ -42,7 +45,7 @@ class Workers:
             task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
         )
         try:
-            response = await self._client.workflow_service.describe_task_queue(request)
+            response = await self._client.workflow_service.describe_task_queue(request, timeout=RPC_TIMEOUT)
         except RPCError:
             return True
         since = datetime.now(UTC) - STALE
@@ -51,38 +54,58 @@ class Workers:
     async def offer(self, task_queue: str) -> WorkerOffer | None:
         """What one worker of the queue can run; None where none answers (busy, or of another kind than ours)."""
         workflow_id = f"tickwright-offer-{uuid.uuid4()}"
+        asking = asyncio.ensure_future(self._ask(workflow_id, task_queue))
+        answered = False
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                offer: WorkerOffer = await self._client.execute_workflow(
-                    OFFER_WORKFLOW,
-                    id=workflow_id,
-                    task_queue=task_queue,
-                    result_type=WorkerOffer,
-                    execution_timeout=timedelta(seconds=ANSWER_SECONDS),
-                    static_summary="what this worker can run, asked by a sync",
-                )
+                offer = await (await asyncio.shield(asking)).result()
         except (WorkflowFailureError, RPCError, TimeoutError):
             return None
         else:
+            answered = True
             return offer
         finally:
-            await self._delete(workflow_id)
+            await self._withdraw(workflow_id, asking, answered=answered)
 
     async def largest_payload(self) -> int:
         """The most bytes that the namespace takes as one blob; 0 where the server does not tell."""
         request = DescribeNamespaceRequest(namespace=self._client.namespace)
         try:
-            response = await self._client.workflow_service.describe_namespace(request)
+            response = await self._client.workflow_service.describe_namespace(request, timeout=RPC_TIMEOUT)
         except RPCError:
             return 0
         return response.namespace_info.limits.blob_size_limit_error
 
+    async def _ask(self, workflow_id: str, task_queue: str) -> WorkflowHandle[Any, WorkerOffer]:
+        return await self._client.start_workflow(
+            OFFER_WORKFLOW,
+            id=workflow_id,
+            task_queue=task_queue,
+            result_type=WorkerOffer,
+            execution_timeout=timedelta(seconds=ANSWER_SECONDS),
+            static_summary="what this worker can run, asked by a sync",
+        )
+
+    async def _withdraw(self, workflow_id: str, asking: asyncio.Future[Any], *, answered: bool) -> None:
+        """Ends a question that has no answer, and takes it out of the list of workflows; where it may not, retention does.
+
+        Whether it has begun is waited for: one that is cancelled on its way to the server may begin all the same.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(WITHDRAW_SECONDS):
+                await asyncio.wait((asking,))
+                if not answered:
+                    await self._terminate(workflow_id)
+                await self._delete(workflow_id)
+        asking.cancel()
+
+    async def _terminate(self, workflow_id: str) -> None:
+        with suppress(RPCError):
+            await self._client.get_workflow_handle(workflow_id).terminate(reason="the sync no longer waits for it")
+
     async def _delete(self, workflow_id: str) -> None:
-        """Takes the question out of the list of workflows again; where that is not allowed, retention does."""
         request = DeleteWorkflowExecutionRequest(
             namespace=self._client.namespace, workflow_execution=WorkflowExecution(workflow_id=workflow_id)
         )
-        try:
+        with suppress(RPCError):
             await self._client.workflow_service.delete_workflow_execution(request)
-        except RPCError:
-            return

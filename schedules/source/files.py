@@ -16,6 +16,15 @@ def spec_files(path: Path) -> Iterator[Path]:
     return _below(path, set()) if path.is_dir() else iter([path])
 
 
+def would_be_read(file: Path, path: Path) -> bool:
+    """Whether a file, be it there yet or not, is one that `path` stands for."""
+    real, root = file.resolve(), path.resolve()
+    if root not in real.parents:
+        return real == root
+    hidden = any(part.startswith(".") for part in real.relative_to(root).parts)
+    return real.suffix in SUFFIXES and not hidden
+
+
 def _below(directory: Path, seen: set[Path]) -> Iterator[Path]:
     if (real := directory.resolve()) in seen:
         return

@@ -24,6 +24,7 @@ from temporalio.client import (
 from temporalio.common import RetryPolicy, SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
 
 from schedules.gateway import TemporalGateway
+from schedules.model import Interval
 from tests.processes import Finished, run_command
 from tests.servers import TEMPORAL, DevServer
 
@@ -174,13 +175,70 @@ async def test_what_no_spec_can_say_is_said(server: DevServer, tmp_path: Path) -
     for line in (
         "limited: only 3 more starts are allowed",
         "bytes (left out): action.args[0] is no JSON",
-        "jitter: spec.jitter is set, and no spec can say so",
+        "jitter: spec.jitter is 1.500s, and would be 1s",
         "a name / no job has (left out): name: ",
         "never (left out): schedule: ",
     ):
         assert line in said
         assert line.split(":")[1] in exported.stdout
     assert "2 of 5 schedules written" in said
+
+
+async def test_parts_of_a_second_are_said_with_what_becomes_of_them(server: DevServer, tmp_path: Path) -> None:
+    """What is said is what a sync then does."""
+    client = await Client.connect(server.address)
+    half = timedelta(milliseconds=500)
+    parts = ScheduleSpec(
+        intervals=[ScheduleIntervalSpec(timedelta(minutes=2)), ScheduleIntervalSpec(timedelta(minutes=1) + half, half)],
+        start_at=datetime(2027, 1, 1, 0, 0, 0, 250_000, tzinfo=UTC),
+        end_at=datetime(2028, 1, 1, 0, 0, 0, 750_000, tzinfo=UTC),
+        jitter=half,
+    )
+    limits = workflow("parts", run_timeout=timedelta(minutes=1) + half)
+    await client.create_schedule(
+        "parts", Schedule(limits, parts, policy=SchedulePolicy(catchup_window=timedelta(minutes=1) + half))
+    )
+    while not await TemporalGateway(client).listed(""):
+        pass
+    exported = await export(server)
+    assert exported.code == 1
+    said = [line for line in exported.stderr.splitlines() if line.startswith("parts: ")]
+    assert said == [
+        "parts: action.start_workflow.workflow_run_timeout is 60.500s, and would be 60s",
+        "parts: policies.catchup_window is 60.500s, and would be 60s",
+        "parts: spec.end_time is 2028-01-01T00:00:00.750Z, and would be 2028-01-01T00:00:00Z",
+        "parts: spec.interval[1].interval is 60.500s, and would be 60s",
+        "parts: spec.interval[1].phase is 0.500s, and would be 0s",
+        "parts: spec.jitter is 0.500s, and would be (none)",
+        "parts: spec.start_time is 2027-01-01T00:00:00.250Z, and would be 2027-01-01T00:00:00Z",
+    ]
+    (tmp_path / "jobs.yaml").write_text(exported.stdout)
+    plan = await sync(server, tmp_path, "--adopt", "--dry-run")
+    (change,) = plan["changes"]
+    assert [diff["field"] for diff in change["diff"]] == ["owner", *(line.split()[1] for line in said)]
+    await sync(server, tmp_path, "--adopt")
+    now = await TemporalGateway(client).describe("parts")
+    assert now is not None
+    assert now.other == ()
+    assert (now.times.intervals, now.times.jitter) == ((Interval(120), Interval(60)), 0)
+
+
+async def test_what_is_exported_has_nothing_for_lint_to_find(server: DevServer, tmp_path: Path) -> None:
+    """The times are those of the server, and the limits those of the workflow."""
+    client = await Client.connect(server.address)
+    every = {"two-minutes": timedelta(minutes=2), "hours": timedelta(hours=6)}
+    for name, distance in every.items():
+        spec = ScheduleSpec(intervals=[ScheduleIntervalSpec(distance)])
+        await client.create_schedule(name, Schedule(workflow(name), spec))
+    berlin = ScheduleSpec(cron_expressions=["30 2 * * *", "*/5 * * * *"], time_zone_name="Europe/Berlin")
+    await client.create_schedule("berlin", Schedule(workflow("berlin"), berlin))
+    await client.create_schedule("friday", Schedule(workflow("friday"), weekdays_at_eight()))
+    while len(await TemporalGateway(client).listed("")) < 4:
+        pass
+    exported = await export(server)
+    (tmp_path / "jobs.yaml").write_text(exported.stdout)
+    linted = await run_command("schedules", "lint", "--strict", tmp_path)
+    assert (linted.code, linted.stderr.count("warning")) == (0, 0), linted.stderr
 
 
 async def test_an_interval_without_an_offset_is_no_difference_to_one_with_none(

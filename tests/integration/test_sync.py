@@ -158,6 +158,15 @@ async def test_a_slip_that_would_delete_most_jobs_is_refused_whole(deploy: Deplo
     assert refused.code == 1
     assert "12 of the 12 schedules" in refused.stderr
     assert "--max-delete 12" in refused.stderr
+    assert f"- delete {names[0]}\n" in refused.stderr, "what is refused is shown"
+    told = await deploy.run("--output", "json")
+    assert told.code == 1
+    document = json.loads(told.stdout)
+    assert actions(document).count(("delete", "planned")) == 12
+    assert document["error"].startswith("refused: 12 of the 12 schedules")
+    looked = await deploy.run("--check")
+    assert looked.code == 3
+    assert "warning: a sync would be refused: 12 of the 12 schedules" in looked.stderr
     assert len(await versions(client, [*names, *deploy.jobs])) == 12
 
     kept = await deploy.sync("--no-prune")

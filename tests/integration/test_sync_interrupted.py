@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import signal
@@ -58,13 +59,19 @@ async def test_an_interrupted_sync_says_what_it_did_and_a_second_one_finishes(de
     assert (len(finished["changes"]), finished["unchanged"]) == (300 - made, made)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_a_signal_at_any_moment_ends_with_the_code_of_the_signal(deploy: Deploy, number: signal.Signals) -> None:
-    moments = random.Random(f"{number}")
+@pytest.mark.parametrize(
+    ("number", "output"), [(signal.SIGINT, "text"), (signal.SIGTERM, "json"), (signal.SIGTERM, "markdown")]
+)
+async def test_a_signal_at_any_moment_ends_with_the_code_of_the_signal(
+    deploy: Deploy, number: signal.Signals, output: str
+) -> None:
+    moments = random.Random(f"{number}{output}")
     for _ in range(RUNS):
         deploy.job("close", schedule=f"{moments.randrange(60)} 8 * * *")
         deploy.write()
-        async with started("schedules.sync", deploy.folder, "--check", env=deploy.environ) as running:
+        async with started(
+            "schedules.sync", deploy.folder, "--check", "--output", output, env=deploy.environ
+        ) as running:
             await _until_it_has_begun(running)
             await asyncio.sleep(moments.uniform(0, 0.5))
             with suppress(ProcessLookupError):
@@ -73,6 +80,7 @@ async def test_a_signal_at_any_moment_ends_with_the_code_of_the_signal(deploy: D
         text = "\n".join(running.err)
         assert code in {3, 128 + number}, text
         assert code == 3 or "nothing was changed" in text
+        assert bool(running.out) == (output != "text")
         assert "Traceback" not in text
 
 
@@ -81,3 +89,22 @@ async def _until_it_has_begun(running: Running) -> None:
     with suppress(psutil.NoSuchProcess):
         while not any("pydantic_core" in place.path for place in psutil.Process(running.pid).memory_maps()):  # noqa: ASYNC110
             await asyncio.sleep(0.005)
+
+
+async def test_a_second_signal_does_not_wait_for_a_server_that_hangs(tmp_path: Path, own_server: DevServer) -> None:
+    deploy = Deploy(tmp_path, own_server.environ, "billing")
+    for number in range(60):
+        deploy.job(f"job-{number:02}")
+    deploy.write()
+    options = ("--no-preflight", "--output", "json")
+    async with started("schedules.sync", deploy.folder, *options, env=deploy.environ) as running:
+        await running.until(lambda: any(" applied" in line for line in running.err), "one is made")
+        with own_server.hung():
+            running.signal(signal.SIGINT)
+            with pytest.raises(TimeoutError):
+                await running.wait(1)
+            running.signal(signal.SIGTERM)
+            assert await running.wait(5) == 143
+    said = "interrupted twice; what was under way is made or not: run sync again"
+    assert running.err[-1] == said
+    assert json.loads("\n".join(running.out)) == {"error": said}

@@ -10,7 +10,7 @@ from temporalio.client import Client, ScheduleActionStartWorkflow, ScheduleUpdat
 
 from schedules.gateway import TemporalGateway
 from tests.deploy import Deploy
-from tests.servers import DevServer
+from tests.servers import DevServer, free_port
 
 
 @pytest.fixture
@@ -100,6 +100,18 @@ async def test_a_plan_file_that_cannot_be_written_or_read_is_named(deploy: Deplo
         assert option in refused.stderr
 
 
+async def test_a_plan_never_takes_the_place_of_specs(deploy: Deploy) -> None:
+    """Nor would it be read as one by the next sync."""
+    deploy.job("close")
+    for file in (deploy.folder / "plan.json", deploy.folder / "jobs.json", deploy.folder / "a" / "plan.yaml"):
+        refused = await deploy.run("--plan-out", str(file))
+        assert refused.code == 2
+        assert f"--plan-out {file}: would be read as a spec file" in refused.stderr
+    assert json.loads((deploy.folder / "jobs.json").read_text())["jobs"]
+    for file in (deploy.folder / ".plan.json", deploy.folder / "plan.txt", deploy.folder.parent / "plan.json"):
+        assert (await deploy.run("--plan-out", str(file))).code == 0
+
+
 async def test_markdown_is_all_that_is_on_stdout(deploy: Deploy) -> None:
     deploy.job("close")
     shown = await deploy.run("--check", "--output", "markdown")
@@ -109,6 +121,22 @@ async def test_markdown_is_all_that_is_on_stdout(deploy: Deploy) -> None:
     assert "no worker polls task queue" in shown.stderr
     applied = await deploy.run("--output", "markdown")
     assert f"#### + create `{deploy.project}-close`: applied\n" in applied.stdout
+
+
+async def test_a_comment_says_that_the_server_could_not_be_reached(deploy: Deploy) -> None:
+    deploy.job("close")
+    deploy.environ = {"TEMPORAL_ADDRESS": f"127.0.0.1:{free_port()}"}
+    shown = await deploy.run("--check", "--output", "markdown")
+    assert shown.code == 1
+    assert shown.stdout.startswith("### Schedules\n\n❌ cannot reach Temporal at 127.0.0.1:")
+
+
+async def test_a_comment_says_what_is_wrong_with_the_specs(deploy: Deploy) -> None:
+    deploy.job("close", timeout="5 minutes")
+    shown = await deploy.run("--check", "--output", "markdown")
+    assert shown.code == 2
+    assert "❌ " in shown.stdout
+    assert "5 minutes" in shown.stdout
 
 
 async def test_each_write_has_its_line_and_the_schedule_its_note(deploy: Deploy, client: Client) -> None:

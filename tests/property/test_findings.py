@@ -37,6 +37,11 @@ def found(*jobs: JobSpec, limit: float = 30, quiet: bool = False, calendars: boo
     return list(findings(project, times, NOW, limit=limit, quiet=quiet))
 
 
+def direct(**limits: str) -> dict[str, Any]:
+    """A workflow that the schedule starts itself: the job's timeout is not its."""
+    return {"workflow": {"type": "Close", "direct": limits}}
+
+
 CASES: list[tuple[str, dict[str, Any], str]] = [
     ("never-fires", {"schedule": "0 0 30 2 *"}, "never fires: no such date exists"),
     ("never-fires", {"schedule": {"at": "2027-12-24T09:00"}, "except": ["freeze"]}, "leave no day on which it could"),
@@ -119,6 +124,11 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("faster-than-timeout", {"schedule": {"every": "2m"}}, "may take 5m, but it runs every 2m"),
     ("faster-than-timeout", {"schedule": "0,1 8 * * *"}, "may take 5m, but it runs every 1m"),
     ("faster-than-timeout", {"schedule": ["0 9 * * *", "0,1 3 1 2 *"]}, "but it runs every 1m"),
+    (
+        "faster-than-timeout",
+        {"schedule": {"every": "2m"}, "run": direct(run_timeout="1h", execution_timeout="3m")},
+        "one run may take 3m, but it runs every 2m: with overlap skip, runs are left out while one goes on; shorten execution_timeout",
+    ),
     ("zone-fixed-offset", {"timezone": "Greenwich"}, "Greenwich is an abbreviation"),
     ("zone-fixed-offset", {"timezone": "Zulu"}, "or UTC"),
     ("zone-fixed-offset", {"timezone": "UCT"}, "or UTC"),
@@ -176,6 +186,8 @@ def test_a_finding_fires_and_is_switched_off_for_the_job(kind: str, fields: dict
         ("interval-drift", {"schedule": "*/7 * * * *"}),
         ("faster-than-timeout", {"schedule": {"every": "5m"}}),
         ("faster-than-timeout", {"schedule": {"every": "2m"}, "overlap": "allow_all"}),
+        ("faster-than-timeout", {"schedule": {"every": "2m"}, "run": direct()}),
+        ("faster-than-timeout", {"schedule": {"every": "2m"}, "run": direct(run_timeout="2m")}),
         ("zone-fixed-offset", {"timezone": "UTC"}),
         ("zone-fixed-offset", {"timezone": "Etc/UTC"}),
         ("zone-fixed-offset", {"timezone": "America/New_York"}),

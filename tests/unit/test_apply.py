@@ -156,6 +156,39 @@ async def test_one_failure_hides_and_stops_no_other(done: bool) -> None:
     assert "UNAVAILABLE" in failed.error
 
 
+async def test_once_the_server_has_stayed_away_from_one_change_no_more_is_begun() -> None:
+    wanted = [desired(f"job-{number:02}") for number in range(40)]
+    twin = await having()
+    plan, calls = plan_of(twin, *wanted), iter(range(1000))
+    twin.fault_of = lambda name: Fault(away=True, done=True) if name == "create" and next(calls) >= 5 else None
+    told: list[Applied] = []
+    results = await Applier(plan, twin, AUDIT).apply(asyncio.Event(), told.append)
+    assert [item.change.job for item in results] == [change.job for change in plan.changes]
+    failed = [item for item in results if item.result == "failed"]
+    tried = [item for item in failed if item.error != "not tried: the server is away"]
+    assert len(results) - len(failed) == 5
+    assert 1 <= len(tried) <= 10
+    assert len(twin.kept) == 5 + len(tried), "what was not tried is not made"
+    assert all("it may have been made all the same" in item.error for item in tried)
+
+
+async def test_an_update_that_could_not_be_read_back_is_told_to_be_made_perhaps() -> None:
+    twin = await having(ONE)
+    plan = plan_of(twin, CHANGED)
+    twin.fault_of = lambda name: Fault(away=True) if "update" in twin.calls and name == "describe" else None
+    (item,) = await apply(plan, twin)
+    assert item.error.startswith("update: the server answered UNAVAILABLE")
+    assert "it may have been made all the same" in item.error
+
+
+async def test_a_change_that_did_not_get_as_far_as_writing_is_not_told_to_be_made() -> None:
+    twin = await having(ONE)
+    plan = plan_of(twin, CHANGED)
+    twin.fault_of = lambda name: Fault(away=True) if name == "describe" else None
+    (item,) = await apply(plan, twin)
+    assert item.error == "describe: the server answered UNAVAILABLE: injected, not done"
+
+
 async def test_once_stopped_nothing_more_is_begun() -> None:
     wanted = [desired(f"job-{number:02}") for number in range(40)]
     twin, stop = await having(), asyncio.Event()

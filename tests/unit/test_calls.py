@@ -12,7 +12,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from schedules import calls
 from schedules.calls import Calls
-from schedules.errors import ServerError
+from schedules.errors import ServerAwayError, ServerError
 from schedules.pace import Pace
 
 REQUEST = DescribeScheduleRequest(schedule_id="x")
@@ -63,7 +63,7 @@ async def test_a_server_that_stays_away_is_given_up_once_for_all_calls() -> None
     server = Server(RPCStatusCode.UNAVAILABLE)
     some = Calls(Pace(), patience=0.3)
     for _ in range(2):
-        with pytest.raises(ServerError):
+        with pytest.raises(ServerAwayError):
             await some("describe", server, REQUEST)
     before = len(server.called)
     for _ in range(20):
@@ -74,6 +74,25 @@ async def test_a_server_that_stays_away_is_given_up_once_for_all_calls() -> None
     await some("describe", server, REQUEST)
     server.statuses = [RPCStatusCode.UNAVAILABLE, None]
     assert await some("describe", server, REQUEST) == "x"
+
+
+async def test_a_server_that_answers_others_is_not_away() -> None:
+    """One schedule that the server cannot deal with does not end the sync of all."""
+    some = Calls(Pace(), patience=0.3)
+    broken, well = Server(RPCStatusCode.INTERNAL), Server(None)
+
+    async def now_and_then() -> None:
+        while True:
+            await some("describe", well, REQUEST)
+            await asyncio.sleep(0.01)
+
+    others = asyncio.create_task(now_and_then())
+    with pytest.raises(ServerError) as refused:
+        await some("describe", broken, REQUEST)
+    others.cancel()
+    assert not isinstance(refused.value, ServerAwayError)
+    with pytest.raises(ServerAwayError):
+        await some("describe", broken, REQUEST)
 
 
 class Clock:

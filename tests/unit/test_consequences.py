@@ -6,9 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from schedules.compile import compile_job
 from schedules.model import Activity, Calendar, DesiredSchedule, Interval, Policies, Range, RuntimeState, Times
 from schedules.plan import Change, make_plan
-from tests.factories import NOW, desired, observed, utc
+from tests.factories import NOW, desired, job, observed, utc
 
 OWNER = "billing/production"
 
@@ -135,6 +136,38 @@ def test_a_horizon_that_moves_is_told_as_such_and_as_nothing_else() -> None:
     assert "DST" not in "".join(change(other, there).consequences.notes)
 
 
+def test_holidays_of_another_year_are_a_horizon_that_moves() -> None:
+    """Days off that are past go, and those of 2030 come."""
+    old, new = (Calendar(day_of_month=(Range(4, 4),), month=(Range(7, 7),), year=(Range(y, y),)) for y in (2026, 2030))
+    there = desired(times=daily(8, exclusions=(old,)))
+    wanted = desired(times=daily(8, exclusions=(new,)), exact_until=utc("2031-01-01T05:00"))
+    assert change(wanted, there).consequences.notes == (
+        "the times stay; horizon of clock changes and holidays extended to 2031-01-01",
+    )
+
+
 def test_a_new_schedule_tells_its_horizon() -> None:
     notes = change(desired(exact_until=datetime(2031, 1, 1, tzinfo=UTC)), None).consequences.notes
     assert notes == ("clock changes are worked out until 2031-01-01",)
+
+
+def test_changed_times_tell_their_horizon_anew() -> None:
+    until = datetime(2031, 1, 1, tzinfo=UTC)
+    notes = change(desired(times=daily(12), exact_until=until), desired(times=daily(11))).consequences.notes
+    assert notes == ("clock changes are worked out until 2031-01-01",)
+    only_policy = desired(policies=Policies("allow_all", 3600), exact_until=until)
+    assert "clock" not in "".join(change(only_policy, desired()).consequences.notes)
+
+
+def test_nights_on_which_it_does_not_run_are_told_when_they_come() -> None:
+    """Berlin's clocks go back on 2027-10-31; a job of every second would need each of them given."""
+    every_second = {"cron": "0-59 0-59 2 * * ?", "dialect": "quartz"}
+    wanted = compile_job(job(schedule=every_second, timezone="Europe/Berlin"), "billing", "production", NOW)
+    said = (
+        "clock changes have too many runs to be given one by one: on 2027-10-31 it does not run in the hours concerned"
+    )
+    assert any(note.startswith(said) for note in change(wanted, None).consequences.notes)
+    there = replace(wanted, times=daily(9))
+    assert any(note.startswith(said) for note in change(wanted, there).consequences.notes)
+    paused = replace(wanted, policies=Policies("allow_all", 3600))
+    assert not any(note.startswith(said) for note in change(paused, wanted).consequences.notes)

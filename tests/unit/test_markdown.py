@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from schedules.apply import Applied
-from schedules.markdown import LONGEST, code, escape, plan_markdown
+from schedules.markdown import plan_markdown
+from schedules.markdown_text import LONGEST, code, error_markdown, escape
 from schedules.model import Action, Activity, Policies
 from schedules.plan import Plan, make_plan
 from schedules.render import document, plan_lines, plan_text
@@ -103,3 +104,10 @@ def test_what_turned_out_to_be_in_sync_is_no_change_in_the_document() -> None:
     assert (told["unchanged"], told["warnings"]) == (1, ["w"])
     assert told["changes"][0]["next_after"][0] == "2027-03-01T13:00:00Z"
     assert told["changes"][0]["consequences"] == []
+
+
+def test_a_comment_without_a_plan_says_why() -> None:
+    text = error_markdown("cannot reach Temporal at h:1 (without TLS); set `X`")
+    assert text == "### Schedules\n\n❌ cannot reach Temporal at h:1 \\(without TLS\\); set \\`X\\`\n"
+    assert error_markdown("refused:\n  one\n  <b>") == "### Schedules\n\n❌ refused:\n\n- one\n- \\<b\\>\n"
+    assert len(error_markdown("x\n" * 50_000)) < LONGEST + 100

@@ -10,7 +10,7 @@ import pytest
 
 from schedules.differences import FieldDiff
 from schedules.errors import UnsafePlanError
-from schedules.model import Action, DesiredSchedule, ObservedSchedule, Policies, RuntimeState, Times
+from schedules.model import Action, DesiredSchedule, ObservedSchedule, Policies, RuntimeState, Times, Unsaid
 from schedules.plan import Plan, Rules
 from schedules.plan import make_plan as make_plan_at
 from tests.factories import EIGHT_ON_WEEKDAYS, NOW, desired, observed
@@ -72,7 +72,7 @@ def test_a_pause_that_the_spec_declares_is_put_right() -> None:
 
 def test_a_field_that_no_spec_can_express_is_drift() -> None:
     one = desired()
-    plan = make_plan(OWNER, {one.id: one}, {one.id: observed(one, other=("spec.timezone_data",))})
+    plan = make_plan(OWNER, {one.id: one}, {one.id: observed(one, other=(Unsaid("spec.timezone_data", "AAAA"),))})
     assert plan.changes[0].diff[0].field == "spec.timezone_data"
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from activities.contract import WorkerOffer
 from schedules.compile import compile_job
 from schedules.model import Action, DesiredSchedule
 from schedules.plan import Plan, make_plan
-from schedules.preflight import preflight
+from schedules.preflight import preflight, unregistered
 from schedules.testing import SchedulesInMemory
-from tests.factories import NOW, desired, job
+from tests.factories import NOW, desired, job, observed
 
 
 @dataclass
@@ -36,8 +37,14 @@ def compiled(name: str, queue: str = "tickwright", **run: object) -> DesiredSche
     return compile_job(job(name, run=run, task_queue=queue), "billing", "production", NOW)
 
 
-def plan(*wanted: DesiredSchedule) -> Plan:
-    return make_plan("billing/production", {each.id: each for each in wanted}, {}, NOW)
+def plan(*wanted: DesiredSchedule, there: Sequence[DesiredSchedule] = ()) -> Plan:
+    server = {each.id: observed(each) for each in there}
+    return make_plan("billing/production", {each.id: each for each in wanted}, server, NOW)
+
+
+async def told(wanted: Sequence[DesiredSchedule], workers: Workers, *, ask: bool) -> list[str]:
+    """With all of them to be created."""
+    return await preflight(plan(*wanted), wanted, workers, ask=ask)
 
 
 PYTHON = compiled("cleanup", python={"handler": "delete-old-rows"})
@@ -48,12 +55,12 @@ ALL = WorkerOffer(["delete-old-rows"], ["Close", "JobWorkflow"])
 
 async def test_workers_that_have_all_are_no_reason_to_warn() -> None:
     workers = Workers({"tickwright": ALL})
-    assert await preflight(plan(PYTHON, CHILD, COMMAND), SchedulesInMemory(), workers, ask=True) == []
+    assert await told([PYTHON, CHILD, COMMAND], workers, ask=True) == []
     assert workers.asked == ["tickwright"], "once for a queue"
 
 
 async def test_a_queue_without_workers_is_told_once() -> None:
-    (warning,) = await preflight(plan(PYTHON, COMMAND), SchedulesInMemory(), Workers(), ask=True)
+    (warning,) = await told([PYTHON, COMMAND], Workers(), ask=True)
     assert warning == (
         "no worker polls task queue `tickwright`: `cleanup`, `echo` would wait; "
         "start one with TICKWRIGHT_TASK_QUEUE=tickwright python -m worker"
@@ -62,7 +69,7 @@ async def test_a_queue_without_workers_is_told_once() -> None:
 
 async def test_what_the_worker_lacks_is_told_with_what_it_has() -> None:
     workers = Workers({"tickwright": WorkerOffer(["delete-old-row"], [])})
-    handler, workflow = await preflight(plan(PYTHON, CHILD), SchedulesInMemory(), workers, ask=True)
+    handler, workflow = await told([PYTHON, CHILD], workers, ask=True)
     assert handler.startswith(
         "no handler `delete-old-rows` in the worker asked on task queue `tickwright`, which `cleanup` need"
     )
@@ -72,32 +79,48 @@ async def test_what_the_worker_lacks_is_told_with_what_it_has() -> None:
 
 
 async def test_a_worker_that_does_not_answer_is_told() -> None:
-    (warning,) = await preflight(plan(PYTHON), SchedulesInMemory(), Workers({"tickwright": None}), ask=True)
+    (warning,) = await told([PYTHON], Workers({"tickwright": None}), ask=True)
     assert "no worker of task queue `tickwright` said what it can run" in warning
 
 
 async def test_who_only_looks_asks_no_worker() -> None:
     workers = Workers({"tickwright": WorkerOffer([], [])})
-    assert await preflight(plan(PYTHON), SchedulesInMemory(), workers, ask=False) == []
+    assert await told([PYTHON], workers, ask=False) == []
     assert workers.asked == []
 
 
 async def test_jobs_that_need_nothing_special_ask_no_worker() -> None:
     workers = Workers({"tickwright": None, "theirs": None})
     foreign = desired("foreign", action=Action("Close", "theirs", ()))
-    assert await preflight(plan(COMMAND, foreign), SchedulesInMemory(), workers, ask=True) == []
+    assert await told([COMMAND, foreign], workers, ask=True) == []
     assert workers.asked == []
 
 
-async def test_a_namespace_that_lacks_our_search_attributes_is_told_to_who_only_looks() -> None:
-    bare, workers = SchedulesInMemory(attributes=()), Workers({"tickwright": ALL})
-    (warning,) = await preflight(plan(PYTHON), bare, workers, ask=False)
-    assert "TickwrightOwner, TickwrightHash" in warning
-    assert await preflight(plan(PYTHON), bare, workers, ask=True) == []
+async def test_a_namespace_that_lacks_our_search_attributes_is_told() -> None:
+    (said,) = await unregistered(plan(PYTHON), SchedulesInMemory(attributes=()))
+    assert "TickwrightOwner, TickwrightHash" in said
+    assert await unregistered(plan(PYTHON), SchedulesInMemory()) == []
+    assert await unregistered(plan(), SchedulesInMemory(attributes=())) == [], "nothing is to be written"
 
 
 async def test_parameters_that_the_namespace_would_refuse_are_told() -> None:
     big = compiled("big", command=["echo", "x" * 5_000])
-    (warning,) = await preflight(plan(big), SchedulesInMemory(), Workers({"tickwright": ALL}, limit=5_000), ask=True)
+    (warning,) = await told([big], Workers({"tickwright": ALL}, limit=5_000), ask=True)
     assert warning.startswith("the parameters of big are 5,")
     assert "more than the 5,000 that the namespace takes" in warning
+
+
+async def test_jobs_that_do_not_change_are_looked_at_too() -> None:
+    workers = Workers({"tickwright": ALL})
+    elsewhere = compiled("elsewhere", queue="far", command=["echo"])
+    quiet = plan(COMMAND, elsewhere, there=[COMMAND, elsewhere])
+    assert quiet.changes == ()
+    (warning,) = await preflight(quiet, [COMMAND, elsewhere], workers, ask=True)
+    assert warning.startswith("no worker polls task queue `far`: `elsewhere` would wait")
+
+
+async def test_a_job_that_gets_no_schedule_needs_no_worker() -> None:
+    foreign = replace(COMMAND, owner="payroll/p")
+    refused = plan(COMMAND, there=[foreign])
+    assert refused.changes[0].conflict
+    assert await preflight(refused, [COMMAND], Workers(), ask=True) == []
