@@ -196,10 +196,11 @@ class JobResult:
 
 @dataclass(frozen=True)
 class WorkerOffer:
-    """What a worker can run: names of `python` handlers, and workflow types."""
+    """What a worker can run: names of `python` handlers, and workflow types; `keys` are the ids of those it can decrypt with."""
 
     handlers: list[str]
     workflows: list[str]
+    keys: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class OfferActivities:
     """Answers with the names that it was given."""
 
-    def __init__(self, handlers: Iterable[str], workflows: Iterable[str]) -> None:
-        self._offer = WorkerOffer(sorted(handlers), sorted(workflows))
+    def __init__(self, handlers: Iterable[str], workflows: Iterable[str], keys: Iterable[str] = ()) -> None:
+        self._offer = WorkerOffer(sorted(handlers), sorted(workflows), sorted(keys))
 
     @activity.defn(name=DESCRIBE_OFFER)
     async def describe_offer(self) -> WorkerOffer:

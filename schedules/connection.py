@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from schedules.codec_keys import codec_keys
 from schedules.errors import SettingsError, UnreachableError
 
 if TYPE_CHECKING:
@@ -37,20 +38,23 @@ def connection_settings() -> dict[str, Any]:
 
 
 async def connect(*, core_logs: bool = False) -> Client:
-    """A client that has reached the server. Raises UnreachableError or SettingsError.
+    """A client that has reached the server and encrypts where keys are given. Raises UnreachableError or SettingsError.
 
     `core_logs`: the SDK's core has been told where to log to; otherwise it keeps silent.
     """
     from temporalio.client import Client
     from temporalio.service import RPCError
 
+    from schedules.codec import data_converter
+
     if not core_logs:
         _silence_core()
     settings = connection_settings()
+    converter = data_converter(codec_keys())
     address = f"{settings['target_host']} ({'with' if settings.get('tls') else 'without'} TLS)"
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
-            return await Client.connect(**settings)
+            return await Client.connect(**settings, data_converter=converter)
     except ValueError as error:
         raise SettingsError(f"Temporal at {address}: the connection settings cannot be used: {error}") from error
     except TimeoutError as error:

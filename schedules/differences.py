@@ -28,6 +28,7 @@ LISTS = frozenset({"times.calendars", "times.intervals", "times.exclusions"})
 MOST_ITEMS = 3
 IN_WORDS = frozenset({"action.summary", "action.details"})
 """The whole job, for the Web UI."""
+ENCRYPTION = "encryption"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ def differences(desired: DesiredSchedule, observed: ObservedSchedule) -> tuple[F
     if desired.paused is not None and desired.paused != observed.state.paused:
         found.append(FieldDiff("paused", observed.state.paused, desired.paused))
     found += [FieldDiff(item.field, item.before, item.after) for item in observed.other]
+    if desired.encryption != observed.encryption:
+        found.append(FieldDiff(ENCRYPTION, _key(observed.encryption), _key(desired.encryption)))
     if not found and (mark := fingerprint(desired)) != observed.fingerprint:
         found.append(FieldDiff(FINGERPRINT, observed.fingerprint, mark))
     return tuple(found)
@@ -103,6 +106,10 @@ def plain(value: Any) -> Any:
             return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
         case _:
             return value
+
+
+def _key(key_id: str) -> str:
+    return f"key {key_id}" if key_id else "none"
 
 
 def _compare(path: str, before: Any, after: Any) -> Iterator[FieldDiff]:

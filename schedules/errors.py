@@ -107,6 +107,10 @@ class SettingsError(TickwrightError):
     exit_code = 2
 
 
+class UndecodableError(TickwrightError):
+    """A payload was encrypted with a key that is not among ours, or was changed since."""
+
+
 class UnreachableError(TickwrightError):
     """No Temporal server answered, or it did not let us in."""
 

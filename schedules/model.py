@@ -143,6 +143,7 @@ class DesiredSchedule:
 
     From `exact_until` on, clock changes are taken literally and holidays are not known, until the spec is compiled again.
     `left_out` are local days of clock changes with too many runs: it does not run in the hours concerned.
+    `encryption` is the id of the key for its arguments and texts, empty for none.
     """
 
     id: str
@@ -153,6 +154,7 @@ class DesiredSchedule:
     paused: bool | None = None
     exact_until: datetime | None = field(default=None, compare=False)
     left_out: tuple[date, ...] = field(default=(), compare=False)
+    encryption: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,10 @@ class Unsaid:
 
 @dataclass(frozen=True, slots=True)
 class ObservedSchedule:
-    """The Temporal Schedule that the server has. `other` is what is set on it and no spec can express."""
+    """The Temporal Schedule that the server has. `other` is what is set on it and no spec can express.
+
+    `encryption` is the id of the key of its payloads; `unreadable` says why they could not be decrypted.
+    """
 
     id: str
     times: Times
@@ -202,6 +207,8 @@ class ObservedSchedule:
     search_attributes: Mapping[str, Any] = field(default_factory=dict)
     other: tuple[Unsaid, ...] = ()
     activity: Activity = field(default_factory=Activity, compare=False)
+    encryption: str = ""
+    unreadable: str = ""
 
     @property
     def owner(self) -> str | None:

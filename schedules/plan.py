@@ -114,6 +114,8 @@ def plan_one(
     if observed.owner != owner and not rules.adopt:
         holder = f"belongs to {observed.owner}" if observed.owner else "belongs to no project"
         conflict = f"a schedule of this name {holder}; rename the job, or take it over with --adopt"
+    elif observed.owner == owner and observed.unreadable:
+        conflict = f"{observed.unreadable}; or, if the key is lost, delete the schedule and sync again"
     return Change("update", desired.id, desired, observed, diff, conflict)
 
 

@@ -121,7 +121,7 @@ def _stale(job: str, kept: Change | None, now: Change | None) -> Iterator[str]:
 
 
 def _server_changed(job: str, before: ObservedSchedule, after: ObservedSchedule) -> Iterator[str]:
-    parts = ("times", "action", "policies", "state", "search_attributes", "other")
+    parts = ("times", "action", "policies", "state", "search_attributes", "other", "encryption", "unreadable")
     changed = [part for part in parts if getattr(before, part) != getattr(after, part)]
     what = f" ({', '.join(changed)})" if changed else ""
     yield f"{job}: somebody changed the schedule on the server since{what}"

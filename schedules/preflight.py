@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from activities.contract import JOB_WORKFLOW
+from schedules.errors import UndecodableError
 from schedules.nearest import nearest
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Askable(Protocol):
         """Whether a worker takes workflow tasks from the queue."""
 
     async def offer(self, task_queue: str) -> WorkerOffer | None:
-        """What a worker of the queue can run."""
+        """What a worker of the queue can run. Raises UndecodableError for an answer encrypted with a key not known here."""
 
     async def largest_payload(self) -> int:
         """Bytes, 0 for no limit known."""
@@ -38,11 +39,12 @@ class Askable(Protocol):
 
 @dataclass(slots=True)
 class Needs:
-    """What the jobs of one task queue need of its workers: by handler, and by workflow type, the jobs."""
+    """What the jobs of one task queue need of its workers: by handler, by workflow type, and by id of a key, the jobs."""
 
     jobs: list[str] = field(default_factory=list)
     handlers: dict[str, list[str]] = field(default_factory=dict)
     workflows: dict[str, list[str]] = field(default_factory=dict)
+    keys: dict[str, list[str]] = field(default_factory=dict)
 
 
 async def preflight(plan: Plan, wanted: Iterable[DesiredSchedule], workers: Askable, *, ask: bool) -> list[str]:
@@ -78,6 +80,8 @@ def needs_of(desired: Iterable[DesiredSchedule]) -> dict[str, Needs]:
         needs.jobs.append(schedule.id)
         if schedule.action.workflow_type != JOB_WORKFLOW:
             continue
+        if schedule.encryption:
+            needs.keys.setdefault(schedule.encryption, []).append(schedule.id)
         for step in schedule.action.args[0]["steps"]:
             if step["handler"] == "python":
                 needs.handlers.setdefault(step["params"]["handler"], []).append(schedule.id)
@@ -99,6 +103,11 @@ def missing_in(queue: str, needs: Needs, offer: WorkerOffer) -> Iterator[str]:
                 f"no {what} `{name}` in the worker asked on task queue `{queue}`, which {_names(needed[name])} need: {hint}"
                 "is its module in the worker's TICKWRIGHT_MODULES?"
             )
+    for key in sorted(needs.keys.keys() - set(offer.keys)):
+        yield (
+            f"the worker asked on task queue `{queue}` has no key `{key}`, with which {_names(needs.keys[key])} are encrypted: "
+            f"they could not run; give it to every worker before a sync encrypts with it"
+        )
 
 
 def oversized(desired: Iterable[DesiredSchedule], limit: int) -> Iterator[str]:
@@ -113,9 +122,12 @@ async def _queue(queue: str, needs: Needs, workers: Askable, *, ask: bool) -> li
     if not await workers.polls(queue):
         advice = f"start one with TICKWRIGHT_TASK_QUEUE={queue} python -m worker"
         return [f"no worker polls task queue `{queue}`: {_names(needs.jobs)} would wait; {advice}"]
-    if not ask or not (needs.handlers or needs.workflows):
+    if not ask or not (needs.handlers or needs.workflows or needs.keys):
         return []
-    offer = await workers.offer(queue)
+    try:
+        offer = await workers.offer(queue)
+    except UndecodableError as error:
+        return [f"what the worker asked on task queue `{queue}` answered cannot be read: {error}"]
     if offer is None:
         return [f"no worker of task queue `{queue}` said what it can run; is it of this version?"]
     return list(missing_in(queue, needs, offer))

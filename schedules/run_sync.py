@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from schedules.apply import REPLANS, Applied
 from schedules.audit import audit_of
+from schedules.codec import active_key
+from schedules.encryption import sealed
 from schedules.errors import NOT_TRIED, PreflightError, SettingsError, UnsafePlanError
 from schedules.gateway import TemporalGateway
 from schedules.interrupt import stop_on_signals, unless_interrupted
@@ -51,7 +53,7 @@ class SyncRun:
     ) -> None:
         self._options = options
         self._owner = owner
-        self._desired = desired
+        self._desired = sealed(desired, active_key(client.data_converter))
         self._now = now
         self._client = client
         self._gateway = TemporalGateway(client, Pace(options.rate))

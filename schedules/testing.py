@@ -67,6 +67,7 @@ class Kept:
     attributes: dict[str, Any]
     version: int = 1
     other: tuple[Unsaid, ...] = ()
+    encryption: str = ""
     activity: Activity = field(default_factory=Activity)
 
 
@@ -142,6 +143,7 @@ class SchedulesInMemory:
             search_attributes=dict(kept.attributes),
             other=kept.other,
             activity=kept.activity,
+            encryption=kept.encryption,
         )
 
     def put(self, desired: DesiredSchedule, attributes: dict[str, Any] | None = None) -> Kept:
@@ -155,6 +157,7 @@ class SchedulesInMemory:
             desired.policies,
             RuntimeState(paused=bool(desired.paused)),
             dict(attributes or {}),
+            encryption=desired.encryption,
         )
         self.kept[desired.id] = kept
         self._show(desired.id)
@@ -231,7 +234,7 @@ class SchedulesInMemory:
         state = observed.state if desired.paused is None else replace(observed.state, paused=desired.paused)
         kept.times, kept.action, kept.policies = desired.times, _as_json(desired.action), desired.policies
         kept.state = state if note is None else replace(state, note=note)
-        kept.other = ()
+        kept.other, kept.encryption = (), desired.encryption
         kept.version += 1
         self._show(kept.id)
         self._after(

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.json_format import MessageToDict
-from temporalio.api.common.v1 import Memo, Payload, Payloads, RetryPolicy, WorkflowType
+from temporalio.api.common.v1 import Memo, Payloads, RetryPolicy, WorkflowType
 from temporalio.api.enums.v1 import ScheduleOverlapPolicy, TaskQueueKind
 from temporalio.api.schedule.v1 import Schedule, ScheduleAction, SchedulePolicies, ScheduleState
 from temporalio.api.sdk.v1 import UserMetadata
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
+from temporalio.converter import DataConverter
 
 from schedules.model import Action, ObservedSchedule, Overlap, Policies, Retry, RuntimeState, Times, Unsaid
 from schedules.translate_info import activity_of, from_search_attributes, to_search_attributes
+from schedules.translate_payloads import NO_JSON, PayloadReader
 from schedules.translate_times import from_spec, seconds, to_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from temporalio.api.workflowservice.v1 import DescribeScheduleResponse
-    from temporalio.converter import DataConverter
 
 OVERLAPS: dict[Overlap, ScheduleOverlapPolicy.ValueType] = {
     "skip": ScheduleOverlapPolicy.SCHEDULE_OVERLAP_POLICY_SKIP,
@@ -35,9 +35,6 @@ OVERLAPS: dict[Overlap, ScheduleOverlapPolicy.ValueType] = {
 OVERLAP_NAMES = {number: name for name, number in OVERLAPS.items()}
 NO_TIME = "0s"
 """What the `temporal` command writes where nothing is meant."""
-JSON_ENCODINGS = frozenset({"json/plain", "binary/null"})
-NO_JSON = "payload encoding"
-"""The key under which stands how an argument is encoded that is no JSON: no spec can express it."""
 DEFAULT_CATCHUP_WINDOW = 365 * 24 * 3600
 """The server's own, where a schedule names none (seconds)."""
 
@@ -74,7 +71,8 @@ async def from_description(
     """What the server answered, with the names of all that our values do not carry in `other`."""
     message = response.schedule
     times, policies, state = from_spec(message.spec), _from_policies(message.policies), _from_state(message.state)
-    action = await _from_start(schedule_id, message.action.start_workflow, converter)
+    reader = PayloadReader(converter)
+    action = await _from_start(schedule_id, message.action.start_workflow, reader)
     return ObservedSchedule(
         id=schedule_id,
         times=times,
@@ -83,8 +81,10 @@ async def from_description(
         state=state,
         version=response.conflict_token,
         search_attributes=from_search_attributes(response.search_attributes),
-        other=await _other(schedule_id, message, (times, action, policies, state), converter),
+        other=await _other(schedule_id, message, (times, action, policies, state)),
         activity=activity_of(response.info),
+        encryption=reader.encryption,
+        unreadable=reader.unreadable,
     )
 
 
@@ -112,15 +112,15 @@ async def _to_start(schedule_id: str, action: Action, converter: DataConverter) 
     )
 
 
-async def _from_start(schedule_id: str, start: NewWorkflowExecutionInfo, converter: DataConverter) -> Action:
+async def _from_start(schedule_id: str, start: NewWorkflowExecutionInfo, reader: PayloadReader) -> Action:
     return Action(
         workflow_type=start.workflow_type.name,
         task_queue=start.task_queue.name,
-        args=tuple(await _decode(list(start.input.payloads), converter)),
+        args=tuple([await reader.value(payload) for payload in start.input.payloads]),
         search_attributes=from_search_attributes(start.search_attributes),
-        memo={name: (await _decode([payload], converter))[0] for name, payload in start.memo.fields.items()},
-        summary=await _text(start.user_metadata, "summary", converter),
-        details=await _text(start.user_metadata, "details", converter),
+        memo={name: await reader.value(payload) for name, payload in start.memo.fields.items()},
+        summary=await _text(start.user_metadata, "summary", reader),
+        details=await _text(start.user_metadata, "details", reader),
         execution_timeout=start.workflow_execution_timeout.seconds,
         run_timeout=start.workflow_run_timeout.seconds,
         task_timeout=start.workflow_task_timeout.seconds,
@@ -160,16 +160,13 @@ def _from_retry(message: RetryPolicy) -> Retry:
 
 
 async def _other(
-    schedule_id: str,
-    message: Schedule,
-    read: tuple[Times, Action, Policies, RuntimeState],
-    converter: DataConverter,
+    schedule_id: str, message: Schedule, read: tuple[Times, Action, Policies, RuntimeState]
 ) -> tuple[Unsaid, ...]:
     """What is lost when the message is rebuilt from what was read of it: the fields that we do not carry.
 
-    Payloads are left out of the comparison (an encrypting codec gives new bytes each time); they were read one by one.
+    Payloads are left out of the comparison; they were read one by one.
     """
-    rebuilt = await to_schedule(schedule_id, *read, converter)
+    rebuilt = await to_schedule(schedule_id, *read, DataConverter.default)
     found = [*_differences(_stripped(message), _stripped(rebuilt)), *_without_json(read[1])]
     return tuple(sorted(found, key=lambda item: item.field))
 
@@ -205,24 +202,10 @@ def _differences(left: Any, right: Any, path: str = "") -> Iterator[Unsaid]:
         yield Unsaid(path, left, right)
 
 
-async def _decode(payloads: Sequence[Payload], converter: DataConverter) -> list[Any]:
-    """JSON values; of what is no JSON the encoding and the bytes, so that it is not taken for something else."""
-    if converter.payload_codec:
-        payloads = await converter.payload_codec.decode(payloads)
-    return [_value(payload, converter) for payload in payloads]
-
-
-def _value(payload: Payload, converter: DataConverter) -> Any:
-    encoding = payload.metadata.get("encoding", b"").decode(errors="replace")
-    if encoding in JSON_ENCODINGS:
-        return converter.payload_converter.from_payload(payload)
-    return {NO_JSON: encoding, "data": base64.b64encode(payload.data).decode()}
-
-
-async def _text(metadata: UserMetadata, name: str, converter: DataConverter) -> str:
+async def _text(metadata: UserMetadata, name: str, reader: PayloadReader) -> str:
     if not metadata.HasField(name):  # type: ignore[arg-type]  # the stubs want a literal
         return ""
-    return str((await _decode([getattr(metadata, name)], converter))[0])
+    return str(await reader.value(getattr(metadata, name)))
 
 
 def _timeout(value: int) -> Duration | None:

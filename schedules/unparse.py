@@ -39,6 +39,8 @@ class Exported:
 
 def export_schedule(observed: ObservedSchedule, project: str, now: datetime) -> Exported:
     """The job that compiles to this very schedule, tried out: what still differs then is said to be lost."""
+    if observed.unreadable:
+        return Exported(observed.id, None, (observed.unreadable,))
     unreadable = [item.field for item in observed.other if item.field.startswith(("action.args", "action.memo"))]
     if unreadable:
         return Exported(observed.id, None, tuple(f"{name} is no JSON, and no spec can say it" for name in unreadable))
@@ -53,7 +55,8 @@ def export_schedule(observed: ObservedSchedule, project: str, now: datetime) -> 
         compiled = compile_job(job, project, "default", now)
     except CronError as error:
         return Exported(observed.id, None, (str(error),))
-    adopted = replace(observed, search_attributes={**observed.search_attributes, **marks(compiled)})
+    marked = {**observed.search_attributes, **marks(compiled)}
+    adopted = replace(observed, search_attributes=marked, encryption=compiled.encryption)
     return Exported(observed.id, data, tuple(_lost(adopted, differences(compiled, adopted))))
 
 

@@ -52,7 +52,10 @@ class Workers:
         return any(poller.last_access_time.ToDatetime(tzinfo=UTC) >= since for poller in response.pollers)
 
     async def offer(self, task_queue: str) -> WorkerOffer | None:
-        """What one worker of the queue can run; None where none answers (busy, or of another kind than ours)."""
+        """What one worker of the queue can run; None where none answers (busy, or of another kind than ours).
+
+        Raises UndecodableError for an answer that is encrypted with a key which is not known here.
+        """
         workflow_id = f"tickwright-offer-{uuid.uuid4()}"
         asking = asyncio.ensure_future(self._ask(workflow_id, task_queue))
         answered = False

@@ -47,6 +47,7 @@ def observed(schedule: DesiredSchedule, **fields: Any) -> ObservedSchedule:
         state=RuntimeState(),
         version=b"1",
         search_attributes={"TickwrightOwner": schedule.owner, "TickwrightHash": fingerprint(schedule)},
+        encryption=schedule.encryption,
     )
     return replace(whole, **fields)
 

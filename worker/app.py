@@ -21,6 +21,7 @@ from activities.offer import OfferActivities
 from activities.reboot import RebootActivities
 from activities.run import StepActivities
 from activities.secrets import SecretStore
+from schedules.codec import known_keys
 from schedules.cron import previous_before
 from schedules.errors import SettingsError
 from schedules.modules import find_handlers, import_modules
@@ -118,8 +119,8 @@ async def build_worker(
 def _worker(
     client: Client, settings: WorkerSettings, offer: Offer, steps: StepActivities, executor: ThreadPoolExecutor
 ) -> Worker:
-    told = OfferActivities(offer.handlers.names, map(type_name, offer.workflows))
     reboot = RebootActivities(client)
+    told = OfferActivities(offer.handlers.names, map(type_name, offer.workflows), known_keys(client.data_converter))
     try:
         return Worker(
             client,

@@ -118,6 +118,8 @@ async def _temporal(state: Path, stop: Stop) -> AsyncIterator[Client]:
     """The server that TEMPORAL_ADDRESS names, else an embedded one."""
     from temporalio.client import Client
 
+    from schedules.codec import data_converter
+    from schedules.codec_keys import codec_keys
     from schedules.connection import connect
     from worker.embedded import PORT, UI_PORT, embedded_server
 
@@ -131,18 +133,21 @@ async def _temporal(state: Path, stop: Stop) -> AsyncIterator[Client]:
         if server.ui_port != UI_PORT:
             print(f"port {UI_PORT} is busy, so the Web UI took another")
         print(f"Temporal: {server.address}\nWeb UI:   {server.ui}", flush=True)
-        yield await Client.connect(server.address)
+        yield await Client.connect(server.address, data_converter=data_converter(codec_keys()))
 
 
 async def _apply(project: Project, client: Client, stop: Stop) -> None:
     """Makes the namespace match the jobs. Raises TickwrightError where it does not afterwards."""
+    from schedules.codec import active_key
     from schedules.compile import compile_project
+    from schedules.encryption import sealed
     from schedules.gateway import TemporalGateway
     from schedules.reconcile import apply_plan, plan_sync
     from schedules.render import counts, result_text
 
     now, gateway = datetime.now(UTC), TemporalGateway(client)
-    plan = await plan_sync(gateway, project.owner, compile_project(project, now), now)
+    desired = sealed(compile_project(project, now), active_key(client.data_converter))
+    plan = await plan_sync(gateway, project.owner, desired, now)
     plan.raise_if_unsafe(None)
     print(counts(plan))
     results = await apply_plan(plan, gateway, stop.asked)

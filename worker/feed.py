@@ -15,6 +15,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
 from activities.contract import OWNER_ATTRIBUTE, JobResult
+from schedules.errors import UndecodableError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -85,14 +86,17 @@ def _closed(execution: WorkflowExecution) -> datetime:
 async def _finished(client: Client, execution: WorkflowExecution) -> FinishedRun:
     job, scheduled_at = execution.id[:-21], execution.id[-20:]
     handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
-    only_the_end = WorkflowHistoryEventFilterType.CLOSE_EVENT
-    async for event in handle.fetch_history_events(event_filter_type=only_the_end, rpc_timeout=PATIENCE):
-        if result := await _result(client, event):
-            return FinishedRun(
-                job, scheduled_at, result.outcome, result.lateness, result.attempts, result.duration, result.reason
-            )
+    only_the_end, reason = WorkflowHistoryEventFilterType.CLOSE_EVENT, ""
+    try:
+        async for event in handle.fetch_history_events(event_filter_type=only_the_end, rpc_timeout=PATIENCE):
+            if result := await _result(client, event):
+                return FinishedRun(
+                    job, scheduled_at, result.outcome, result.lateness, result.attempts, result.duration, result.reason
+                )
+    except UndecodableError as error:
+        reason = str(error)
     status = execution.status.name.lower() if execution.status else "unknown"
-    return FinishedRun(job, scheduled_at, "cancelled" if status == "canceled" else status)
+    return FinishedRun(job, scheduled_at, "cancelled" if status == "canceled" else status, reason=reason)
 
 
 async def _result(client: Client, event: HistoryEvent) -> JobResult | None:

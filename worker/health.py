@@ -11,7 +11,7 @@ from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from temporalio.service import RPCError
 
-from schedules.errors import TickwrightError
+from worker.serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -43,15 +43,6 @@ class Health:
         return self.burden()
 
 
-class AddressInUseError(TickwrightError):
-    """The address for health and metrics cannot be bound."""
-
-    def __init__(self, host: str, port: int, detail: str) -> None:
-        super().__init__(
-            f"cannot listen on {host}:{port}: {detail}; set TICKWRIGHT_HTTP_ADDRESS to a free one (port 0 takes any)"
-        )
-
-
 @asynccontextmanager
 async def serve_health(health: Health, address: tuple[str, int]) -> AsyncIterator[str]:
     """Serves /livez, /readyz and /metrics and gives the URL. Raises AddressInUseError."""
@@ -68,16 +59,5 @@ async def serve_health(health: Health, address: tuple[str, int]) -> AsyncIterato
 
     application = web.Application()
     application.add_routes([web.get("/livez", livez), web.get("/readyz", readyz), web.get("/metrics", metrics)])
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
-    await runner.setup()
-    host, port = address
-    try:
-        site = web.TCPSite(runner, host, port)
-        try:
-            await site.start()
-        except OSError as error:
-            raise AddressInUseError(host, port, error.strerror or str(error)) from error
-        shown = f"[{host}]" if ":" in host else host
-        yield f"http://{shown}:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+    async with serving(application, address, "TICKWRIGHT_HTTP_ADDRESS") as url:
+        yield url

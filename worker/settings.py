@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource
 from pydantic_settings.sources import TomlConfigSettingsSource
 
 from activities.contract import DEFAULT_TASK_QUEUE
+from schedules.codec_keys import SETTINGS as CODEC_SETTINGS
 from schedules.duration import parse_duration
 from schedules.errors import SettingsError
 from schedules.nearest import nearest
@@ -32,9 +33,11 @@ def _names(value: Any) -> Any:
 
 
 def _address(value: Any) -> Any:
-    """`host:port` as a pair."""
-    if not isinstance(value, str):
-        return value
+    return host_and_port(value) if isinstance(value, str) else value
+
+
+def host_and_port(value: str) -> tuple[str, int]:
+    """`host:port` as a pair. Raises ValueError."""
     host, colon, port = value.rpartition(":")
     if not (colon and host and port.isdecimal() and int(port) <= 65535):  # noqa: PLR2004 - the highest port
         raise ValueError(f"{value!r} is no address; write host:port, such as 127.0.0.1:9464 (port 0 takes a free one)")
@@ -118,24 +121,32 @@ def settings_help() -> str:
         f"  {PREFIX}{name.upper():<32}{field.description} (default: {_shown(field.default)})"
         for name, field in WorkerSettings.model_fields.items()
     ]
-    return "\n".join(lines)
+    shared = [f"  {name:<43}{meaning} (environment only, of `sync` too)" for name, meaning in CODEC_SETTINGS.items()]
+    return "\n".join(lines + shared)
 
 
 def _unknown_names() -> list[str]:
     given = [name for name in os.environ if name.startswith(PREFIX) and not name.startswith(SECRET_PREFIX)]
-    unknown = sorted(name for name in given if name.removeprefix(PREFIX).lower() not in WorkerSettings.model_fields)
+    unknown = sorted(name for name in given if name.removeprefix(PREFIX).lower() not in _known())
     return [f"{name}: no such setting; {_nearest(name, PREFIX)}" for name in unknown]
+
+
+def _known() -> list[str]:
+    """What may be set in the environment."""
+    return [*WorkerSettings.model_fields, *(name.removeprefix(PREFIX).lower() for name in CODEC_SETTINGS)]
 
 
 def _nearest(name: str, prefix: str = "") -> str:
     """Advice for an unknown name, written as it was: with a prefix in upper case."""
-    close = nearest(name.removeprefix(prefix), WorkerSettings.model_fields)[:1]
+    close = nearest(name.removeprefix(prefix), _known() if prefix else WorkerSettings.model_fields)[:1]
     shown = [prefix + word.upper() if prefix else word for word in close]
     return f"did you mean {shown[0]}?" if shown else "`python -m worker --help` lists them all"
 
 
 def _problem(error: ErrorDetails) -> str:
     name = str(error["loc"][0])
+    if PREFIX + name.upper() in CODEC_SETTINGS:
+        return f"{FILE}: {name}: set {PREFIX}{name.upper()} in the environment, where `sync` reads it, too"
     if name not in WorkerSettings.model_fields:
         return f"{FILE}: {name}: no such setting; {_nearest(name)}"
     variable = PREFIX + name.upper()

@@ -9,6 +9,7 @@ from temporalio.common import SearchAttributeKey
 
 with workflow.unsafe.imports_passed_through():
     from activities.contract import JobResult
+    from activities.output import bound_result
     from workflows import policy
 
 if TYPE_CHECKING:
@@ -35,14 +36,16 @@ class Occurrence:
 
     def finish(self, outcome: Outcome, reason: str = "", attempts: int | None = 0) -> JobResult:
         """The result; it also becomes the run's current details. `attempts` are those of the step that did not succeed."""
-        result = JobResult(
-            outcome=outcome,
-            scheduled_at=self.scheduled_at,
-            lateness=(self.started - self.scheduled).total_seconds(),
-            duration=(workflow.now() - self.started).total_seconds(),
-            attempts=policy.total([attempts, *(done.attempts for done in self.results)]),
-            steps=list(self.results),
-            reason=reason,
+        result = bound_result(
+            JobResult(
+                outcome=outcome,
+                scheduled_at=self.scheduled_at,
+                lateness=(self.started - self.scheduled).total_seconds(),
+                duration=(workflow.now() - self.started).total_seconds(),
+                attempts=policy.total([attempts, *(done.attempts for done in self.results)]),
+                steps=list(self.results),
+                reason=reason,
+            )
         )
         workflow.set_current_details(outcome + (f": {reason}" if reason else ""))
         return result

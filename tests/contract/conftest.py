@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import pytest
 from temporalio.client import Client
+from temporalio.converter import DataConverter
 
+from schedules.codec import data_converter
+from schedules.codec_keys import CodecKeys
 from tests.contract.world import ServerWorld, TwinWorld, World
 from tests.servers import DevServer
 
+CONVERTERS = {
+    "server": DataConverter.default,
+    "server, encrypted": data_converter(CodecKeys("k1", {"k1": bytes(range(32))})),
+}
 
-@pytest.fixture(params=["twin", "server"])
-def place(request: pytest.FixtureRequest) -> DevServer | None:
+
+@pytest.fixture(params=["twin", *CONVERTERS])
+def place(request: pytest.FixtureRequest) -> tuple[DevServer, DataConverter] | None:
     """None is the memory of this process."""
     if request.param == "twin":
         return None
-    server: DevServer = request.getfixturevalue("server")
-    return server
+    return request.getfixturevalue("server"), CONVERTERS[request.param]
 
 
 @pytest.fixture
-async def world(place: DevServer | None) -> World:
-    return TwinWorld() if place is None else ServerWorld(await Client.connect(place.address))
+async def world(place: tuple[DevServer, DataConverter] | None) -> World:
+    if place is None:
+        return TwinWorld()
+    server, converter = place
+    return ServerWorld(await Client.connect(server.address, data_converter=converter))

@@ -8,12 +8,14 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 import pytest
+from temporalio.converter import DataConverter
 
 from schedules.differences import differences
 from schedules.listed import listed_equal
 from schedules.model import EVERY_SECOND, Action, Calendar, Interval, Overlap, Policies, Range, Retry, Times
 from tests.contract.world import World
 from tests.factories import EIGHT_ON_WEEKDAYS, desired
+from tests.servers import DevServer
 
 ACTION = Action("JobWorkflow", "tickwright", ({"job": "x"},))
 
@@ -24,6 +26,12 @@ def at(**fields: Any) -> dict[str, Any]:
 
 def doing(**fields: Any) -> dict[str, Any]:
     return {"action": replace(ACTION, **fields)}
+
+
+@pytest.fixture(params=["twin", "server"])
+def place(request: pytest.FixtureRequest) -> tuple[DevServer, DataConverter] | None:
+    """Without keys: what encryption does to a schedule is told by tests of its own."""
+    return None if request.param == "twin" else (request.getfixturevalue("server"), DataConverter.default)
 
 
 FIELDS: dict[str, dict[str, Any]] = {

@@ -30,6 +30,7 @@ OTHERS: dict[str, DesiredSchedule] = {
     "overlap": replace(ONE, policies=Policies("allow_all", 3600)),
     "argument": replace(ONE, action=Action("JobWorkflow", "tickwright", ({"job": "invoice-dunning", "n": 1},))),
     "queue": replace(ONE, action=replace(ONE.action, task_queue="q")),
+    "encryption": replace(ONE, encryption="k1"),
     "retry": replace(ONE, action=replace(ONE.action, retry=Retry())),
 }
 

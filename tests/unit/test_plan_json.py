@@ -34,6 +34,7 @@ RICH = desired(
     policies=Policies("buffer_all", 60, pause_on_failure=True),
     paused=True,
     exact_until=utc("2031-01-01T00:00"),
+    encryption="k1",
 )
 
 

@@ -78,6 +78,16 @@ async def test_what_the_worker_lacks_is_told_with_what_it_has() -> None:
     assert "TICKWRIGHT_MODULES" in workflow
 
 
+async def test_a_worker_without_the_key_of_jobs_is_told_and_others_workers_are_not_asked_for_it() -> None:
+    workers = Workers({"tickwright": WorkerOffer([], [], ["old"]), "theirs": None})
+    foreign = desired("foreign", action=Action("Close", "theirs", (1,)), encryption="new")
+    wanted = [replace(COMMAND, encryption="new"), foreign]
+    (warning,) = await told(wanted, workers, ask=True)
+    assert warning.startswith("the worker asked on task queue `tickwright` has no key `new`, with which `echo` are")
+    workers.offers["tickwright"] = WorkerOffer([], [], ["old", "new"])
+    assert await told(wanted, workers, ask=True) == []
+
+
 async def test_a_worker_that_does_not_answer_is_told() -> None:
     (warning,) = await told([PYTHON], Workers({"tickwright": None}), ask=True)
     assert "no worker of task queue `tickwright` said what it can run" in warning

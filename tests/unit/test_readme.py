@@ -16,8 +16,10 @@ from prometheus_client import generate_latest
 import schedules.__main__
 import schedules.sync
 import worker.__main__
+import worker.codec_server
 import worker.dev
 from activities.observe import StepFinished, StepStarted
+from schedules.codec_keys import SETTINGS as CODEC_SETTINGS
 from schedules.load import load_checked
 from schedules.modules import find_handlers, import_modules
 from tests import readme
@@ -31,6 +33,7 @@ ENTRIES = {
     "schedules": schedules.__main__,
     "schedules.sync": schedules.sync,
     "worker": worker.__main__,
+    "worker.codec_server": worker.codec_server,
     "worker.dev": worker.dev,
 }
 UNCHECKED = {".", "echo", "export", "mkdir", "rm", "sed", "tcld"}
@@ -137,7 +140,7 @@ def test_every_piece_of_python_stands_in_an_example(block: readme.Block) -> None
 def test_every_variable_is_known(name: str) -> None:
     known = {field.upper() for field in WorkerSettings.model_fields} | OF_A_COMMAND | OF_COMPOSE
 
-    assert name.startswith(SECRET_PREFIX) or name.removeprefix("TICKWRIGHT_") in known
+    assert name.startswith(SECRET_PREFIX) or name.removeprefix("TICKWRIGHT_") in known or name in CODEC_SETTINGS
 
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"`(tickwright_\w+)`", readme.text()))))

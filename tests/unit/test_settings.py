@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from schedules.codec_keys import SETTINGS as CODEC_SETTINGS
 from schedules.errors import SettingsError
 from worker.settings import WorkerSettings, load_settings, settings_help
 
@@ -183,9 +184,20 @@ def test_all_problems_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     }
 
 
+def test_the_keys_of_encryption_are_settings_of_the_environment_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TICKWRIGHT_CODEC_KEYS_FILE", "/keys")
+    load_settings()
+    monkeypatch.setenv("TICKWRIGHT_CODEC_KEY_FILE", "/keys")
+    assert refusal() == ["TICKWRIGHT_CODEC_KEY_FILE: no such setting; did you mean TICKWRIGHT_CODEC_KEYS_FILE?"]
+    monkeypatch.delenv("TICKWRIGHT_CODEC_KEY_FILE")
+    write_file('codec_keys = "a:b"')
+    [problem] = refusal()
+    assert problem.startswith("tickwright.toml: codec_keys: set TICKWRIGHT_CODEC_KEYS in the environment")
+
+
 def test_help_names_every_field_with_its_default() -> None:
     lines = {line.split()[0]: line for line in settings_help().splitlines()}
-    assert set(lines) == {f"TICKWRIGHT_{name.upper()}" for name in WorkerSettings.model_fields}
+    assert set(lines) == {f"TICKWRIGHT_{name.upper()}" for name in WorkerSettings.model_fields} | set(CODEC_SETTINGS)
     assert lines["TICKWRIGHT_HTTP_ADDRESS"].endswith("(default: 127.0.0.1:9464)")
     assert lines["TICKWRIGHT_DRAIN_TIMEOUT"].endswith("(default: 30s)")
     assert lines["TICKWRIGHT_ALLOW_COMMANDS"].endswith("(default: false)")

@@ -1,0 +1,38 @@
+"""Serving an aiohttp application on an address until its context ends."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from schedules.errors import TickwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+class AddressInUseError(TickwrightError):
+    """An address cannot be bound; `setting` is what names it."""
+
+    def __init__(self, host: str, port: int, detail: str, setting: str) -> None:
+        super().__init__(f"cannot listen on {host}:{port}: {detail}; set {setting} to a free one (port 0 takes any)")
+
+
+@asynccontextmanager
+async def serving(application: web.Application, address: tuple[str, int], setting: str) -> AsyncIterator[str]:
+    """Serves and gives the URL. Raises AddressInUseError."""
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    host, port = address
+    try:
+        site = web.TCPSite(runner, host, port)
+        try:
+            await site.start()
+        except OSError as error:
+            raise AddressInUseError(host, port, error.strerror or str(error), setting) from error
+        shown = f"[{host}]" if ":" in host else host
+        yield f"http://{shown}:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
