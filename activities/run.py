@@ -52,11 +52,13 @@ class StepActivities:
         calls: Calls,
         previous_occurrence: PreviousOccurrence,
         observer: Observer = unobserved,
+        around: Callable[[StepHandler], StepHandler] = lambda handler: handler,
     ) -> None:
+        """`around` puts something between the steps and each handler."""
         self._handlers: dict[str, StepHandler] = {
-            "http": HttpHandler(http_session),
-            "command": CommandHandler(allowed=allow_commands),
-            "python": PythonHandler(registry, calls),
+            "http": around(HttpHandler(http_session)),
+            "command": around(CommandHandler(allowed=allow_commands)),
+            "python": around(PythonHandler(registry, calls)),
         }
         self._secrets = secrets
         self._previous_occurrence = previous_occurrence

@@ -103,3 +103,8 @@ class GuardedProcess:
         for pipe in (self._guard.stdout, self._guard.stderr):
             if pipe is not None:
                 pipe.close()
+
+    def end(self, timeout: float) -> None:
+        """Let go of it and wait until it has ended. Raises subprocess.TimeoutExpired."""
+        self.close()
+        self._guard.wait(timeout)
