@@ -34,6 +34,7 @@ class Attempt:
     send_heartbeat: Callable[[Any], None] = lambda _details: None
     last_heartbeat: Any = None
     redactor: Redactor = field(default_factory=Redactor)
+    begun_at: datetime | None = None  # when the server scheduled it
     stopping: Event = field(default_factory=Event)
     evidence: dict[str, Any] = field(default_factory=dict)
 

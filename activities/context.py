@@ -30,6 +30,8 @@ class JobContext:
     """Set when the attempt is to end: cancelled, out of time, worker stopping. A function in a thread looks at it."""
     send_heartbeat: Callable[[Any], None] = field(default=lambda _details: None, repr=False)
     find_interval_start: Callable[[], datetime | None] = field(default=lambda: None, repr=False)
+    begun_at: datetime | None = None
+    """When the server scheduled this attempt: later for each attempt, also where a reset or a drain counts anew."""
 
     @property
     def interval_start(self) -> datetime | None:

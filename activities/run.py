@@ -107,7 +107,8 @@ class StepActivities:
         use_redactor(redactor)
         heart = Heart(activity.heartbeat, info.heartbeat_details or call.last_heartbeat, redactor)
         number = call.earlier_attempts + info.attempt
-        attempt = Attempt(call, number, self._previous_occurrence, heart.report, heart.last, redactor)
+        begun_at = info.current_attempt_scheduled_time
+        attempt = Attempt(call, number, self._previous_occurrence, heart.report, heart.last, redactor, begun_at)
         return attempt, heart
 
     async def _end(self, attempt: Attempt, heart: Heart) -> Ending:

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from temporalio.client import Client
 
+from tests.postgres import PostgresServer, postgres_server
 from tests.servers import DevServer, dev_server
 
 if TYPE_CHECKING:
@@ -40,6 +41,13 @@ def start_server() -> Iterator[Callable[..., DevServer]]:
 async def client(server: DevServer) -> Client:
     """A client of the shared server."""
     return await Client.connect(server.address)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """The PostgreSQL server that the tests of one xdist worker share."""
+    with postgres_server() as running:
+        yield running
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from worker.lifecycle import Stop
     from worker.settings import WorkerSettings
 
-EXAMPLES, EXAMPLE_MODULES, EXAMPLE_ENVIRONMENT = "examples", ("examples.handlers",), "development"
+EXAMPLES, EXAMPLE_MODULES, EXAMPLE_ENVIRONMENT = "examples/jobs.yaml", ("examples.handlers",), "development"
 LAST_LOOK = 5.0
 SHOW_CURSOR = b"\x1b[?25h\n"
 DEMO_URL, DEMO_STATE = "TICKWRIGHT_SECRET_DEMO_URL", "TICKWRIGHT_SECRET_DEMO_STATE"

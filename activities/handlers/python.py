@@ -85,6 +85,7 @@ def _context(attempt: Attempt) -> JobContext:
         cancelled=attempt.stopping,
         send_heartbeat=attempt.send_heartbeat,
         find_interval_start=lambda: attempt.interval_start,
+        begun_at=attempt.begun_at,
     )
 
 

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from prometheus_client import generate_latest
 
+import activities.idempotency.__main__
 import schedules.__main__
 import schedules.sync
 import worker.__main__
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import argparse
 
 ENTRIES = {
+    "activities.idempotency": activities.idempotency.__main__,
     "schedules": schedules.__main__,
     "schedules.sync": schedules.sync,
     "worker": worker.__main__,
@@ -119,7 +121,9 @@ def test_the_table_of_options_names_options(option: str, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("block", readme.blocks(readme.text(), "yaml"), ids=lambda block: block.text[:30])
 def test_every_spec_is_right_or_is_shown_to_be_wrong(block: readme.Block, tmp_path: Path) -> None:
-    handlers = find_handlers(import_modules(["examples.handlers"]))
+    handlers = find_handlers(
+        import_modules(["examples.handlers", "examples.payments.payroll", "activities.idempotency.pruning"])
+    )
     (tmp_path / "spec.yaml").write_text(block.text.replace("{every: 10}", "{every: 10s}"))
 
     load_checked([str(tmp_path)], None, handlers)

@@ -1,0 +1,39 @@
+"""A connection, sync or async, as the protocol needs it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from activities.idempotency.steps import Dialect, Row
+
+
+class Session(Protocol):
+    """A connection that is spoken to in this thread. `in_transaction` tells whether one is open.
+
+    `has_ended` tells of an error whether it is the driver's, because the session is there no more.
+    """
+
+    dialect: Dialect
+
+    @property
+    def in_transaction(self) -> bool: ...
+    def has_ended(self, error: Exception) -> bool: ...
+    def begin(self) -> None: ...
+    def commit(self) -> None: ...
+    def rollback(self) -> None: ...
+    def ask(self, sql: str, args: Row) -> Row | None: ...
+
+
+class AsyncSession(Protocol):
+    """A connection that is spoken to on the event loop."""
+
+    dialect: Dialect
+
+    @property
+    def in_transaction(self) -> bool: ...
+    def has_ended(self, error: Exception) -> bool: ...
+    async def begin(self) -> None: ...
+    async def commit(self) -> None: ...
+    async def rollback(self) -> None: ...
+    async def ask(self, sql: str, args: Row) -> Row | None: ...
