@@ -9,13 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from activities.context import JobContext
+    from activities.context import JobContext, LastSuccess
     from activities.errors import HandlerError
     from activities.registry import handler
 
-__all__ = ["HandlerError", "JobContext", "handler"]
+__all__ = ["HandlerError", "JobContext", "LastSuccess", "handler"]
 
-_HOMES = {"HandlerError": "activities.errors", "JobContext": "activities.context", "handler": "activities.registry"}
+_HOMES = {
+    "HandlerError": "activities.errors",
+    "JobContext": "activities.context",
+    "LastSuccess": "activities.context",
+    "handler": "activities.registry",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from activities.context import LastSuccess
 from activities.contract import StepCall, TimesRequest
 from activities.errors import HandlerError
 from activities.idempotency import idempotency_key
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from activities.secrets import SecretStore
     from activities.template import Names
 
+TYPED = frozenset({"json", "params", "args"})
+"""Parameters that are sent on as JSON: there an output keeps its type."""
 PreviousOccurrence = Callable[[TimesRequest, datetime], datetime | None]
 """The latest time at which the job fires before the given one; None when there is none."""
 
@@ -59,6 +62,14 @@ class Attempt:
         previous = self.previous_occurrence(self.call.times, self.scheduled_at)
         return None if previous is None else previous.astimezone(self.scheduled_at.tzinfo)
 
+    @cached_property
+    def last_success(self) -> LastSuccess | None:
+        """The newest success before this occurrence; one made up for later than a newer one is not told of that."""
+        known = self.call.last_success
+        if known is None or (at := datetime.fromisoformat(known.scheduled_at)) >= self.scheduled_at:
+            return None
+        return LastSuccess(at.astimezone(self.scheduled_at.tzinfo), known.outputs)
+
     def render(self, secrets: SecretStore) -> dict[str, Any]:
         """The step's parameters with templates and secrets filled in. Raises a permanent HandlerError."""
 
@@ -68,8 +79,8 @@ class Attempt:
             return value
 
         params = self.call.step.params
-        rendered: dict[str, Any] = render(params, {**self._names(params), "attempt": self.number}, secret)
-        return rendered
+        names = {**self._names(params), "attempt": self.number}
+        return {name: render(value, names, secret, typed=name in TYPED) for name, value in params.items()}
 
     def written(self, text: str) -> str:
         """A text of the step's parameters with templates filled in, and secrets still as references: fit to be shown."""
@@ -79,25 +90,33 @@ class Attempt:
     def render_arguments(self) -> list[Any]:
         """The `args` of a `workflow` step, templates filled in; no secrets, and no `attempt`: the child has its own."""
         args = self.call.step.params.get("args", [])
-        rendered: list[Any] = render(args, self._names(args))
+        rendered: list[Any] = render(args, self._names(args), typed=True)
         return rendered
 
     def _names(self, params: Any) -> Names:
-        names: dict[str, datetime | str | int] = {
+        names: dict[str, Any] = {f"steps.{name}": output for name, output in self.call.outputs.items()}
+        names |= {
             "scheduled_at": self.scheduled_at,
             "interval_end": self.scheduled_at,
             "job": self.call.job,
             "step": self.call.step.name,
             "run_id": self.call.run_id,
         }
-        if "interval_start" in names_used(params):
-            if self.interval_start is None:
-                raise HandlerError(
-                    "`interval_start`: the job has no scheduled time before this one; use `scheduled_at`",
-                    permanent=True,
-                )
-            names["interval_start"] = self.interval_start
+        used = names_used(params)
+        if "interval_start" in used:
+            names["interval_start"] = self._known_start("interval_start")
+        if "last_success" in used:
+            last = self.last_success
+            names["last_success"] = last.scheduled_at if last else self._known_start("last_success")
         return names
+
+    def _known_start(self, asked: str) -> datetime:
+        """The interval's start, which stands for a last success where there is none yet."""
+        if self.interval_start is None:
+            raise HandlerError(
+                f"`{asked}`: the job has no scheduled time before this one; use `scheduled_at`", permanent=True
+            )
+        return self.interval_start
 
 
 class StepHandler(Protocol):

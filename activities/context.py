@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class LastSuccess:
+    """The newest occurrence that had succeeded: its scheduled time, aware and in the job's timezone, and outputs by step."""
+
+    scheduled_at: datetime
+    outputs: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class JobContext:
     """Facts of one attempt; times are aware and in the job's timezone. Everything here may be used from any thread."""
 
@@ -26,6 +34,8 @@ class JobContext:
     idempotency_key: str
     last_heartbeat: Any = None
     """Details of the last heartbeat of this step, also one of an earlier attempt; None before the first."""
+    last_success: LastSuccess | None = None
+    """Of this job, before this occurrence; None when there was none, and always where runs go on side by side (`allow_all`)."""
     cancelled: Event = field(default_factory=Event)
     """Set when the attempt is to end: cancelled, out of time, worker stopping. A function in a thread looks at it."""
     send_heartbeat: Callable[[Any], None] = field(default=lambda _details: None, repr=False)

@@ -34,6 +34,7 @@ BACKSTOP = (
 HandlerKind = Literal["http", "command", "python", "workflow"]
 Backoff = Literal["exponential", "linear", "fixed"]
 When = Literal["on_success", "on_failure", "always"]
+StepOutcome = Literal["succeeded", "failed", "timed_out", "cancelled", "skipped"]
 CatchUpPolicy = Literal["skip", "run_latest", "run_all"]
 Outcome = Literal[
     "succeeded", "failed", "timed_out", "cancelled", "superseded", "too_late", "skipped", "compensation_failed"
@@ -166,20 +167,24 @@ class StepCall:
 class StepResult:
     """What a step gave back: `output` is JSON and bounded in size; `attempts` counts from 1; `duration` is seconds of the last attempt.
 
-    A `workflow` step that may be tried again does not know its attempts: None.
+    A `workflow` step that may be tried again does not know its attempts: None. What did not succeed has no output, a
+    `reason`, and as `duration` the time from its start to its end; one that was skipped had no attempt.
     """
 
     name: str
     output: Any
     attempts: int | None
     duration: float
+    outcome: StepOutcome = "succeeded"
+    reason: str = ""
 
 
 @dataclass(frozen=True)
 class JobResult:
     """How an occurrence ended; `lateness` is actual start minus scheduled time, `duration` the whole run, both in seconds.
 
-    `attempts` are those of all its steps, None where nothing tells how many one of them had.
+    `attempts` are those of all its steps, None where nothing tells how many one of them had. `steps` are in the spec's
+    order, `compensations` in the order in which they ran.
     """
 
     outcome: Outcome
@@ -192,6 +197,7 @@ class JobResult:
     last_success: LastSuccess | None = None  # for the next run: this one's if it succeeded, else what it was given
     caught_up_to: str = ""  # up to this time a late run has decided about all occurrences
     not_run: NotRun | None = None
+    compensations: list[StepResult] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""Templates in a step's parameters: `{name}` and `{name:format}`; `${secret:NAME}` is a reference and no template.
+"""Templates in a step's parameters: `{name}`, `{name:format}` and `{steps.NAME.output.KEY…}`; `${secret:NAME}` is a reference and no template.
 
-Nothing else is evaluated: no attribute, index or conversion. `{{` and `}}` are literal braces. Keys of mappings are literal: one with
+Nothing else is evaluated: no attribute or conversion. `{{` and `}}` are literal braces. Keys of mappings are literal: one with
 a template or reference in it is refused, since nobody would want it sent as it stands. Pure.
 """
 
@@ -13,13 +13,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from activities.errors import HandlerError, Problem
+from activities.step_output import STEPS, as_text, output_problem, pick, step_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-Names = Mapping[str, datetime | str | int]
-"""What the names in templates stand for."""
-TIMES = frozenset({"scheduled_at", "interval_start", "interval_end"})
+Names = Mapping[str, Any]
+"""What the names in templates stand for: aware datetimes, texts and numbers; under `steps.NAME` the output of that step."""
+TIMES = frozenset({"scheduled_at", "interval_start", "interval_end", "last_success"})
 STABLE_NAMES = TIMES | {"job", "step", "run_id"}
 """Names with the same value in every attempt: what belongs in a request body, which an Idempotency-Key stands for."""
 NAMES = STABLE_NAMES | {"attempt"}
@@ -91,6 +92,11 @@ def names_used(value: Any) -> set[str]:
     return {part.text.partition(":")[0] for part in found}
 
 
+def outputs_used(value: Any) -> set[str]:
+    """The steps whose outputs the templates in a JSON value mention."""
+    return {step for name in names_used(value) if (step := step_named(name)) is not None}
+
+
 def secrets_used(value: Any) -> list[tuple[tuple[str | int, ...], str]]:
     """Path and name of every secret reference in a JSON value."""
     return [(path, part.text) for path, text in strings(value) for part in parts(text) if part.kind == "secret"]
@@ -107,26 +113,32 @@ def check(value: Any, allowed: Collection[str] = NAMES) -> list[Problem]:
     return found + [Problem(path, _KEY.format(key)) for path, key in dynamic_keys(value)]
 
 
-def render(value: Any, names: Names, secret: Callable[[str], str] | None = None) -> Any:
+def render(value: Any, names: Names, secret: Callable[[str], str] | None = None, *, typed: bool = False) -> Any:
     """A copy of a JSON value with templates and secrets filled in, in one pass: neither can bring in the other.
 
-    Datetimes must be aware. Raises a permanent HandlerError for what `check` reports, and for a secret when `secret`
-    is None.
+    With `typed`, a string that is one template of a step's output becomes that JSON value; otherwise, and amid other
+    text, its text. Datetimes must be aware. Raises a permanent HandlerError for what `check` reports, for an output that
+    is not there, and for a secret when `secret` is None.
     """
     if isinstance(value, str):
-        return "".join(_text(part, names, secret) for part in parts(value))
+        found = list(parts(value))
+        if typed and len(found) == 1 and found[0].kind == "field" and step_named(found[0].text) is not None:
+            return _output(found[0], names)
+        return "".join(_text(part, names, secret) for part in found)
     if isinstance(value, dict):
         if key := next((key for key in value if isinstance(key, str) and is_dynamic(key)), None):
             raise HandlerError(_KEY.format(key), permanent=True)
-        return {key: render(item, names, secret) for key, item in value.items()}
+        return {key: render(item, names, secret, typed=typed) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [render(item, names, secret) for item in value]
+        return [render(item, names, secret, typed=typed) for item in value]
     return value
 
 
 def _text(part: Part, names: Names, secret: Callable[[str], str] | None) -> str:
     if part.kind == "text":
         return part.text
+    if part.kind == "field" and step_named(part.text) is not None:
+        return as_text(_output(part, names))
     if (message := _problem(part, names)) is not None:
         raise HandlerError(message, permanent=True)
     if part.kind == "secret":
@@ -138,6 +150,13 @@ def _text(part: Part, names: Names, secret: Callable[[str], str] | None) -> str:
     name, _, form = part.text.partition(":")
     value = names[name]
     return _time(value, form) if isinstance(value, datetime) else str(value)
+
+
+def _output(part: Part, names: Names) -> Any:
+    try:
+        return pick(part.text, names)
+    except LookupError as error:
+        raise HandlerError(str(error.args[0]), permanent=True) from None
 
 
 def _time(when: datetime, form: str) -> str:
@@ -168,6 +187,8 @@ def _problem(part: Part, allowed: Collection[str]) -> str | None:
 
 def _field_problem(part: Part, allowed: Collection[str]) -> str | None:
     name, colon, form = part.text.partition(":")
+    if part.text.startswith(STEPS):
+        return output_problem(part.text, allowed)
     if name not in allowed:
         return _unknown(part, allowed)
     if not colon:
@@ -188,4 +209,4 @@ def _unknown(part: Part, allowed: Collection[str]) -> str:
         hint = f"write `${{secret:NAME}}` for a secret, or {hint}"
     elif part.after_dollar:
         hint = f"{hint} leaves it to the shell"
-    return f"`{shown}` is not known here; the names are {', '.join(sorted(allowed))}; {hint}"
+    return f"`{shown}` is not known here; the names are {', '.join(sorted(name for name in allowed if not name.startswith(STEPS)))}; {hint}"

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Usage: reconcile.sh DATABASE FROM TO: counts what the demo service took between two days.
+# Usage: reconcile.sh DATABASE FROM TO: counts what the demo service took between two days, as a JSON object for the next step.
 set -eu
 exec python3 - "$@" <<'PY'
-import sqlite3, sys
+import json, sqlite3, sys
 database, start, end = sys.argv[1:]
 query = "SELECT count(DISTINCT key), count(*) FROM requests WHERE date(at, 'unixepoch') BETWEEN ? AND ?"
 keys, requests = sqlite3.connect(database).execute(query, (start, end)).fetchone()
-print(f"{start} to {end}: {keys} effects from {requests} requests")
+print(json.dumps({"from": start, "to": end, "effects": keys, "requests": requests}))
 PY

@@ -27,15 +27,16 @@ async def test_all_of_march_with_a_night_on_which_two_attempts_fail(tickwright: 
         job="nightly-reconcile",
         start="2027-03-01",
         end="2027-04-01",
-        command={"exit_code": 0},  # instead of the command: what the step gives back
-        secrets={"DEMO_STATE": "/var/lib/demo"},
-        faults=[Fault("2027-03-14", attempts=(1, 2), error="the ledger is closed")],
+        command={"effects": 7},  # instead of the command: what the step gives back
+        http={"status": 200},
+        secrets={"DEMO_STATE": "/var/lib/demo", "DEMO_URL": "https://ledger.internal"},
+        faults=[Fault("2027-03-14", attempts=(1, 2), step="compare", error="the disk is full")],
     )
 
     assert march.outcomes == {"succeeded": 31}
     clocks_changed = march["2027-03-14"]
     assert clocks_changed.scheduled_at.hour == 3  # 02:00 does not exist
-    assert clocks_changed.attempts == 3
+    assert clocks_changed.attempts == 4  # three of `compare`, one of `post`
     assert 30 <= clocks_changed.duration < 60  # 10 s and 20 s between the attempts
     assert clocks_changed.calls[0].params["argv"][-2:] == ["2027-03-13", "2027-03-14"]
 

@@ -7,29 +7,21 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from activities.contract import (
-    JOB_WORKFLOW,
-    OWNER_ATTRIBUTE,
-    HandlerKind,
-    JobRequest,
-    RetryRequest,
-    StepRequest,
-)
+from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE, JobRequest
 from schedules import wire
 from schedules.calendar_spec import NO_CALENDARS, CalendarSet
+from schedules.compile_steps import compile_steps
 from schedules.describe import describe_job, schedule_text
 from schedules.direct import compile_direct
 from schedules.job_times import job_times
 from schedules.model import Action, DesiredSchedule, Policies, Times
-from schedules.spec import JobSpec, RunSpec
+from schedules.spec import JobSpec
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from schedules.project import Project
 
-RUN = "run"
-"""The name of the one step of a job that has `run`."""
 SUMMARY_LENGTH = 200
 BOUNDED = frozenset({"skip", "buffer_one", "cancel_other", "terminate_other"})
 """Overlap policies under which an outage of any length leads to two late runs at the most."""
@@ -53,7 +45,7 @@ def compile_job(
     """
     compiled = job_times(job, project, now, calendars)
     owner = f"{project}/{environment}"
-    if job.run.workflow and job.run.workflow.direct:
+    if job.run and job.run.workflow and job.run.workflow.direct:
         return compile_direct(job, owner, compiled, job.run.workflow, job.run.workflow.direct)
     request = compile_request(job, project, environment, compiled.times)
     return DesiredSchedule(
@@ -77,27 +69,8 @@ def compile_job(
 
 def compile_request(job: JobSpec, project: str, environment: str, times: Times) -> JobRequest:
     """What each run of the job is given."""
-    handler, params = handler_of(job.run)
-    step = StepRequest(
-        name=RUN,
-        handler=handler,
-        params=params,
-        timeout=job.timeout.total_seconds(),
-        heartbeat_timeout=job.heartbeat_timeout.total_seconds(),
-        retry=RetryRequest(
-            job.retry.max_attempts, job.retry.backoff, job.retry.initial.total_seconds(), job.retry.max.total_seconds()
-        ),
-    )
     deadline = job.deadline.total_seconds() if job.deadline else None
-    return JobRequest(project, environment, job.name, wire.to_request(times), [step], deadline)
-
-
-def handler_of(run: RunSpec) -> tuple[HandlerKind, dict[str, Any]]:
-    """The handler's kind and its parameters as JSON values, those left out that are empty; an empty JSON body is a body."""
-    kinds: tuple[HandlerKind, ...] = ("http", "command", "python", "workflow")
-    kind = next(kind for kind in kinds if getattr(run, kind) is not None)
-    dumped = getattr(run, kind).model_dump(mode="json", by_alias=True)
-    return kind, {name: value for name, value in dumped.items() if value or (name == "json" and value is not None)}
+    return JobRequest(project, environment, job.name, wire.to_request(times), compile_steps(job), deadline)
 
 
 def as_json(request: Any) -> Any:

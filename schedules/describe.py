@@ -12,12 +12,14 @@ from schedules.spec import (
     CronEntry,
     EveryEntry,
     JobSpec,
-    RunSpec,
     ScheduleEntry,
+    StepSpec,
 )
 
 if TYPE_CHECKING:
     from datetime import timedelta
+
+    from schedules.run_spec import HandlerSpec
 
 
 def describe_job(job: JobSpec, owner: str) -> str:
@@ -25,7 +27,7 @@ def describe_job(job: JobSpec, owner: str) -> str:
     lines = [
         f"**Job** `{job.name}` of `{owner}`",
         f"**Schedule** `{schedule_text(job)}` in {job.timezone}",
-        f"**Runs** {_run(job.run)}",
+        f"**Runs** {_run(job.run) if job.run else _steps(job)}",
         f"**Limits** {_limits(job)}",
     ]
     if job.labels:
@@ -65,7 +67,24 @@ def _offset(offset: timedelta) -> str:
     return f" + {format_duration(offset)}"
 
 
-def _run(run: RunSpec) -> str:
+def _steps(job: JobSpec) -> str:
+    """A list: the steps in their order, each with what is particular about it."""
+    return f"{len(job.steps)} steps\n" + "\n".join(f"- `{step.name}`: {_step(step)}" for step in job.steps)
+
+
+def _step(step: StepSpec) -> str:
+    parts = [
+        _run(step),
+        f"after {', '.join(step.needs)}" if step.needs else "",
+        "" if step.when == "on_success" else step.when.replace("_", " "),
+        f"timeout {format_duration(step.timeout)}" if step.timeout else "",
+        f"on task queue {step.task_queue}" if step.task_queue else "",
+        f"taken back by {_run(step.compensate)}" if step.compensate else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _run(run: HandlerSpec) -> str:
     if run.http:
         return f"http `{run.http.method} {run.http.url}`"
     if run.command:

@@ -120,8 +120,27 @@ def _compare(path: str, before: Any, after: Any) -> Iterator[FieldDiff]:
     elif isinstance(before, dict) and isinstance(after, dict):
         for key in sorted(before.keys() | after.keys(), key=str):
             yield from _compare(f"{path}.{key}", before.get(key), after.get(key))
+    elif (old := _by_name(before)) and (new := _by_name(after)) and list(old) != list(new):
+        yield from _compare_named(path, old, new)
     elif isinstance(before, list | tuple) and isinstance(after, list | tuple) and len(before) == len(after):
         for index, (left, right) in enumerate(zip(before, after, strict=True)):
             yield from _compare(f"{path}[{index}]", left, right)
     elif before != after or type(before) is not type(after):
         yield FieldDiff(path, plain(before), plain(after))
+
+
+def _compare_named(path: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[FieldDiff]:
+    """Steps that came, went or changed places; each of those that stayed is compared with itself."""
+    for name in (*before, *(name for name in after if name not in before)):
+        yield from _compare(f"{path}[{name}]", before.get(name), after.get(name))
+    stayed = [name for name in before if name in after]
+    if stayed != [name for name in after if name in before]:
+        yield FieldDiff(f"{path} in order", list(before), list(after))
+
+
+def _by_name(items: Any) -> dict[str, Any]:
+    """The mappings of a list by their names; empty where not each of them has one of its own."""
+    if not isinstance(items, list | tuple) or not all(isinstance(each, dict) and "name" in each for each in items):
+        return {}
+    found = {str(each["name"]): each for each in items}
+    return found if len(found) == len(items) else {}

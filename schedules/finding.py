@@ -19,6 +19,7 @@ FindingId = Literal[
     "dst-left-out",
     "interval-drift",
     "faster-than-timeout",
+    "not-compensated",
     "zone-fixed-offset",
     "nothing-to-move",
     "calendar-unused",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from schedules.findings_project import project_findings
 from schedules.findings_reading import reading_findings
+from schedules.findings_steps import steps_findings
 from schedules.findings_times import never_fires, times_findings
 
 if TYPE_CHECKING:
@@ -40,7 +42,8 @@ def findings(
     yield from errors(project, times)
     for job in project.jobs:
         found = times[job.name]
-        for finding in (*times_findings(job, found, now), *reading_findings(job, found, project.name, now)):
+        seen = (times_findings(job, found, now), reading_findings(job, found, project.name, now), steps_findings(job))
+        for finding in chain.from_iterable(seen):
             if finding.id not in job.lint.ignore:
                 yield finding
     yield from project_findings(project, times, now, limit=limit, quiet=quiet)

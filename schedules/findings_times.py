@@ -7,6 +7,8 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from activities.graph import ancestors, needs_of
+from schedules.compile_steps import compile_steps
 from schedules.cron import Occurrences
 from schedules.cron.compile import compile_pattern
 from schedules.cron.compiled import Policy
@@ -124,7 +126,7 @@ def _too_fast(job: JobSpec, times: Times, now: datetime, following: list[datetim
     longest, what, path = _longest(job)
     if job.overlap == "skip" and shortest is not None and longest is not None and shortest < longest:
         message = (
-            f"one {what} may take {format_duration(longest)}, but it runs every {format_duration(shortest)}: with "
+            f"{what} may take {format_duration(longest)}, but it runs every {format_duration(shortest)}: with "
             f"overlap skip, runs are left out while one goes on; shorten {path[-1]}, or choose another overlap"
         )
         yield Finding("faster-than-timeout", message, path, job.name)
@@ -132,12 +134,26 @@ def _too_fast(job: JobSpec, times: Times, now: datetime, following: list[datetim
 
 def _longest(job: JobSpec) -> tuple[timedelta | None, str, tuple[str, ...]]:
     """How long one go may take, what it is called, and the key that says so; a workflow started directly has its own limits."""
+    if job.run is None:
+        return longest_time(job), "a run without further attempts", ("steps",)
     direct = job.run.workflow.direct if job.run.workflow else None
     if direct is None:
-        return job.timeout, "attempt", ("timeout",)
+        return job.timeout, "one attempt", ("timeout",)
     given = {"run_timeout": direct.run_timeout, "execution_timeout": direct.execution_timeout}
     limit, name = min(((value, name) for name, value in given.items() if value), default=(None, "run_timeout"))
-    return limit, "run", ("run", "workflow", "direct", name)
+    return limit, "one run", ("run", "workflow", "direct", name)
+
+
+def longest_time(job: JobSpec) -> timedelta:
+    """How long a run may take in which every step is tried once: the longest way through the steps, within the deadline."""
+    if job.run:
+        return job.timeout
+    steps = compile_steps(job)
+    needs, ends = needs_of(steps), {step.name: 0.0 for step in steps}
+    for step in sorted(steps, key=lambda step: len(ancestors(step.name, needs))):
+        ends[step.name] = step.timeout + max((ends[need] for need in needs[step.name]), default=0.0)
+    longest = timedelta(seconds=max(ends.values()))
+    return longest if job.deadline is None else min(longest, job.deadline)
 
 
 def _drift(job: JobSpec, entry: ScheduleEntry, path: tuple[str, int]) -> Iterator[Finding]:

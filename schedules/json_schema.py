@@ -57,6 +57,7 @@ def _partial(definitions: dict[str, Any]) -> dict[str, Any]:
     references = {f"#/$defs/{name}": f"#/$defs/Partial{name}" for name in _MERGED_BY_KEY}
     for definition in partial.values():
         definition.pop("required", None)
+    del partial["PartialJobSpec"]["oneOf"]
     for mapping in _mappings(partial):
         if mapping.get("$ref") in references:
             mapping["$ref"] = references[mapping["$ref"]]

@@ -37,7 +37,10 @@ def merge(weak: dict[str, Any], strong: dict[str, Any]) -> dict[str, Any]:
 
 
 def merge_job(weak: dict[str, Any], strong: dict[str, Any]) -> dict[str, Any]:
-    """As `merge`, but `schedule` is replaced as a whole, and so is `run` where the handler is another."""
+    """As `merge`, but `schedule` is replaced as a whole, so is `run` where the handler is another, and `run` by `steps`."""
+    for one, other in (("run", "steps"), ("steps", "run")):
+        if one in strong and other not in strong:
+            weak = {key: value for key, value in weak.items() if key != other}
     merged = merge(weak, strong)
     if "schedule" in strong:
         merged["schedule"] = strong["schedule"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from activities.contract import JOB_WORKFLOW
 from schedules.errors import UndecodableError
@@ -76,18 +76,32 @@ def needs_of(desired: Iterable[DesiredSchedule]) -> dict[str, Needs]:
     """By task queue, what its workers must offer. Workflows started without JobWorkflow may be anybody's: only a poller."""
     found: dict[str, Needs] = {}
     for schedule in desired:
-        needs = found.setdefault(schedule.action.task_queue, Needs())
-        needs.jobs.append(schedule.id)
+        _note(found.setdefault(schedule.action.task_queue, Needs()).jobs, schedule.id)
         if schedule.action.workflow_type != JOB_WORKFLOW:
             continue
-        if schedule.encryption:
-            needs.keys.setdefault(schedule.encryption, []).append(schedule.id)
-        for step in schedule.action.args[0]["steps"]:
+        for step in _steps(schedule):
+            needs = found.setdefault(step.get("task_queue") or schedule.action.task_queue, Needs())
+            _note(needs.jobs, schedule.id)
+            if schedule.encryption:
+                _note(needs.keys.setdefault(schedule.encryption, []), schedule.id)
             if step["handler"] == "python":
-                needs.handlers.setdefault(step["params"]["handler"], []).append(schedule.id)
+                _note(needs.handlers.setdefault(step["params"]["handler"], []), schedule.id)
             if step["handler"] == "workflow":
-                needs.workflows.setdefault(step["params"]["type"], []).append(schedule.id)
+                _note(needs.workflows.setdefault(step["params"]["type"], []), schedule.id)
     return found
+
+
+def _steps(schedule: DesiredSchedule) -> Iterator[dict[str, Any]]:
+    """The steps of a job and what takes them back."""
+    for step in schedule.action.args[0]["steps"]:
+        yield step
+        if undo := step.get("compensate"):
+            yield undo
+
+
+def _note(jobs: list[str], job: str) -> None:
+    if job not in jobs:
+        jobs.append(job)
 
 
 def missing_in(queue: str, needs: Needs, offer: WorkerOffer) -> Iterator[str]:

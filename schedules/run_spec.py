@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
@@ -146,10 +146,13 @@ class WorkflowSpec(Spec):
     )
 
 
-class RunSpec(Spec):
-    """What a run does: exactly one handler."""
+ONE_HANDLER = ConfigDict(json_schema_extra={"oneOf": [{"required": [name]} for name in HANDLERS]})
 
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+
+class HandlerSpec(Spec):
+    """Exactly one handler."""
+
+    what: ClassVar[str] = "step"
 
     http: HttpSpec | None = Field(default=None, description="A request to a service.")
     command: Annotated[
@@ -164,5 +167,14 @@ class RunSpec(Spec):
         if not given:
             raise ValueError(f"has no handler; write one of {', '.join(HANDLERS)}")
         if len(given) > 1:
-            raise ValueError(f"has {len(given)} handlers, {' and '.join(given)}; keep one, a job runs one thing")
+            raise ValueError(
+                f"has {len(given)} handlers, {' and '.join(given)}; keep one, a {self.what} runs one thing"
+            )
         return self
+
+
+class RunSpec(HandlerSpec):
+    """What a run does: exactly one handler."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+    what: ClassVar[str] = "job"

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    model_validator,
+)
 
-from activities.contract import DEFAULT_TASK_QUEUE, Backoff
+from activities.contract import DEFAULT_TASK_QUEUE
 from schedules.calendar_spec import unknown_calendar
 from schedules.cron import CronError, Gap, Repeat
 from schedules.cron_check import check_cron
@@ -31,8 +41,10 @@ from schedules.fields import (
 from schedules.finding import FindingId
 from schedules.model import Overlap
 from schedules.nearest import suggestion
+from schedules.retry_spec import RetrySpec
 from schedules.run_spec import CommandSpec, HttpSpec, PythonSpec, RunSpec, WorkflowSpec
 from schedules.shown import shown
+from schedules.step_spec import CompensateSpec, StepSpec, TaskQueue
 
 MOST_BUSINESS_DAYS = 31
 DialectName = Literal["cron", "quartz", "spring", "kubernetes", "eventbridge", "celery", "temporal"]
@@ -42,6 +54,7 @@ __all__ = [
     "BusinessDayEntry",
     "CalendarEntry",
     "CommandSpec",
+    "CompensateSpec",
     "CronEntry",
     "DstSpec",
     "EveryEntry",
@@ -52,19 +65,9 @@ __all__ = [
     "RetrySpec",
     "RunSpec",
     "ScheduleEntry",
+    "StepSpec",
     "WorkflowSpec",
 ]
-
-
-class RetrySpec(Spec):
-    """How an attempt that failed is tried again."""
-
-    max_attempts: int = Field(default=1, ge=1, le=1_000_000, description="Attempts in all, the first one included.")
-    backoff: Backoff = Field(
-        default="exponential", description="How the wait grows: doubled, longer by `initial` each time, or not at all."
-    )
-    initial: AtLeastOneSecond = Field(default=timedelta(seconds=10), description="Wait before the second attempt.")
-    max: AtLeastOneSecond = Field(default=timedelta(minutes=5), description="Longest wait between two attempts.")
 
 
 class DstSpec(Spec):
@@ -206,11 +209,12 @@ def _check_label(text: str) -> str:
 
 LONGEST_LABEL = 200
 Label = Annotated[str, AfterValidator(_check_label)]
-TaskQueue = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class JobSpec(Spec):
-    """One job, after defaults and environment are merged."""
+    """One job, after defaults and environment are merged: what it does stands in `run` or in `steps`."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["run"]}, {"required": ["steps"]}]})
 
     name: JobName = Field(description="Name of the job: its key under `jobs`.")
     schedule: Schedule = Field(
@@ -221,7 +225,14 @@ class JobSpec(Spec):
         description="Zone of the tz database in which cron expressions and `at` are read.", examples=["Europe/Berlin"]
     )
     timeout: AtLeastOneSecond = Field(description="Longest time for one attempt.", examples=["5m"])
-    run: RunSpec = Field(description="What it does.", examples=[{"command": ["./export.sh"]}])
+    run: RunSpec | None = Field(
+        default=None, description="What it does, in one step.", examples=[{"command": ["./export.sh"]}]
+    )
+    steps: Items[StepSpec] = Field(
+        default=(),
+        description="What it does, in several steps: one after the other, or as their `needs` say.",
+        json_schema_extra={"minItems": 1},
+    )
     dst: DstSpec = Field(default_factory=DstSpec, description="What clock changes do to its local times.")
     only: Items[str] = Field(
         default=(), description="Calendars of the file: it runs on days of these alone.", examples=[["business-days"]]
@@ -264,22 +275,19 @@ class JobSpec(Spec):
 
     @model_validator(mode="after")
     def _limits_agree(self) -> Self:
-        if self.deadline is not None and self.deadline < self.timeout:
+        if self.run and self.steps:
+            raise FieldError("steps", "there is a `run` already; keep one of the two")
+        if not self.run and not self.steps:
+            example = json.dumps({"command": ["./export.sh"]})
+            raise ValueError(f"has neither `run` nor `steps`; write for example `run: {example}`")
+        if self.run and self.deadline is not None and self.deadline < self.timeout:
             deadline, timeout = format_duration(self.deadline), format_duration(self.timeout)
             raise FieldError(
                 "deadline", f"{deadline} ends before one attempt may (timeout: {timeout}); write {timeout} or more"
             )
-        if self.retry.initial > self.retry.max:
-            raise self._wait_too_long()
+        if fault := self.retry.wait_too_long():
+            raise fault
         return self
-
-    def _wait_too_long(self) -> FieldError:
-        initial, longest = format_duration(self.retry.initial), format_duration(self.retry.max)
-        if "initial" in self.retry.model_fields_set:
-            return FieldError(
-                "retry.initial", f"{initial} is longer than retry.max: {longest}; write {longest} or less"
-            )
-        return FieldError("retry.max", f"{longest} is shorter than retry.initial: {initial}; write {initial} or more")
 
 
 def unknown_calendars(job: JobSpec, known: Iterable[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:

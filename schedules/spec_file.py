@@ -11,7 +11,8 @@ from schedules.day_rule import OnHoliday
 from schedules.fields import AtLeastFiveSeconds, AtLeastOneSecond, Duration, Items, JobName, OwnerPart, Spec, Timezone
 from schedules.model import Overlap
 from schedules.shown import shown
-from schedules.spec import DstSpec, JobSpec, Label, LintSpec, RetrySpec, TaskQueue
+from schedules.spec import DstSpec, JobSpec, Label, LintSpec, RetrySpec
+from schedules.step_spec import TaskQueue
 
 FORMAT_VERSION = 1
 NO_ENVIRONMENT = "default"

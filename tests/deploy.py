@@ -17,8 +17,8 @@ class Deploy:
         self.jobs: dict[str, dict[str, Any]] = {}
 
     def job(self, name: str, **fields: Any) -> None:
-        run = {"command": ["echo", name]}
-        self.jobs[f"{self.project}-{name}"] = {"schedule": "0 8 * * 1-5", "run": run, **fields}
+        what = {} if "steps" in fields else {"run": {"command": ["echo", name]}}
+        self.jobs[f"{self.project}-{name}"] = {"schedule": "0 8 * * 1-5", **what, **fields}
 
     def write(self) -> None:
         defaults = {"timezone": "America/New_York", "timeout": "5m"}

@@ -2,47 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError, FailureError, is_cancelled_exception
+from temporalio.exceptions import ApplicationError, CancelledError, FailureError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.contract import JOB_WORKFLOW, JobRequest, JobResult, StepRequest
+    from activities.contract import JOB_WORKFLOW, JobRequest, JobResult, Outcome
     from activities.output import MAX_MESSAGE, cut_end
-    from workflows import policy
+    from workflows.carry_out import Course
+    from workflows.compensate import compensate
     from workflows.occurrence import Occurrence
-    from workflows.steps import run_step
+    from workflows.order import FAILED, Order
+    from workflows.steps import Ended
 
 
 @workflow.defn(name=JOB_WORKFLOW)
 class JobWorkflow:
-    """Runs the steps of a job in order. The first that does not succeed ends the run.
+    """Runs the steps of a job in their order, and compensations once the run has failed or been cancelled.
 
     A run that succeeds returns its JobResult. One that fails or times out fails with an ApplicationError whose type is the
-    outcome and whose first detail is the JobResult; one that is cancelled ends as cancelled. An exception that nobody
-    thought of fails the run as well: raised, it would have the server try the same again for ever.
+    outcome and whose first detail is the JobResult; one that is cancelled ends as cancelled, unless a compensation fails.
     """
 
     @workflow.run
     async def run(self, request: JobRequest) -> JobResult:
         """Run every step of the request; see the class for how it ends."""
         occurrence = Occurrence(request)
-        try:
-            for step in request.steps:
-                occurrence.results.append(await run_step(occurrence, step))
-        except FailureError as error:
-            if is_cancelled_exception(error):
-                occurrence.finish("cancelled", "cancelled on request")
-                raise
-            failure = policy.explain_failure(error, step.retry)
-            raise _failed(occurrence, step, failure) from error
-        except Exception as error:
-            failure = policy.Failure("failed", f"{type(error).__name__}: {error}", None)
-            raise _failed(occurrence, step, failure) from error
-        return occurrence.finish("succeeded")
+        order = Order(request.steps)
+        course = Course(occurrence, order)
+        await course.carry_out()
+        if order.succeeded:
+            return occurrence.finish("succeeded")
+        await compensate(occurrence, order.to_undo)
+        if order.stuck and not order.cut_short and course.failed is None:
+            told = f"steps that wait for each other, or for none that there is: {', '.join(order.stuck)}"
+            raise _failure(occurrence, "failed", told, None)
+        raise _ending(occurrence, course.failed)
 
 
-def _failed(occurrence: Occurrence, step: StepRequest, failure: policy.Failure) -> ApplicationError:
-    """What the run fails with. A reason from a workflow of the user's may be of any length."""
-    reason = cut_end(f"step {step.name}: {failure.reason}", MAX_MESSAGE)
-    result = occurrence.finish(failure.outcome, reason, failure.attempts)
-    return ApplicationError(result.reason, result, type=result.outcome, non_retryable=True)
+def _ending(occurrence: Occurrence, failed: Ended | None) -> FailureError:
+    """What a run that did not succeed ends with: it has been cancelled unless a step had failed before."""
+    reason = f"step {failed.result.name}: {failed.result.reason}" if failed else "cancelled on request"
+    told = "; ".join(f"step {undo.name}: {undo.reason}" for undo in occurrence.undone if undo.outcome in FAILED)
+    if told:
+        return _failure(occurrence, "compensation_failed", f"{told}; before that, {reason}", failed)
+    if failed is not None:
+        outcome: Outcome = "timed_out" if failed.result.outcome == "timed_out" else "failed"
+        return _failure(occurrence, outcome, reason, failed)
+    occurrence.finish("cancelled", cut_end("; ".join([reason, *_what_became(occurrence)]), MAX_MESSAGE))
+    return CancelledError(reason)
+
+
+def _failure(occurrence: Occurrence, outcome: Outcome, reason: str, failed: Ended | None) -> ApplicationError:
+    """A reason from a workflow of the user's may be of any length."""
+    result = occurrence.finish(outcome, cut_end(reason, MAX_MESSAGE))
+    failure = ApplicationError(result.reason, result, type=result.outcome, non_retryable=True)
+    failure.__cause__ = failed.error if failed else None
+    return failure
+
+
+def _what_became(occurrence: Occurrence) -> Iterator[str]:
+    """A cancelled run has no result: what else there is to know stands in its details."""
+    results = [*occurrence.results.values(), *occurrence.undone]
+    yield from (f"step {each.name}: {each.reason}" for each in results if each.outcome in FAILED)
+    yield from (f"{each.name} did not run: {each.reason}" for each in occurrence.undone if each.outcome == "skipped")
+    if done := [each.name for each in occurrence.undone if each.outcome == "succeeded"]:
+        yield f"done: {', '.join(done)}"

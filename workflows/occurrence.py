@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from temporalio import workflow
@@ -9,22 +11,25 @@ from temporalio.common import SearchAttributeKey
 
 with workflow.unsafe.imports_passed_through():
     from activities.contract import JobResult
-    from activities.output import bound_result
     from workflows import policy
 
 if TYPE_CHECKING:
-    from activities.contract import JobRequest, Outcome, StepResult
+    from activities.contract import JobRequest, LastSuccess, Outcome, StepResult
 
 SCHEDULED_START = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 
 
 class Occurrence:
-    """One occurrence of a job: which time it stands for, when it started, and the results of its steps so far."""
+    """One occurrence of a job: which time it stands for, when it started, and what has become of its steps so far.
+
+    `results` are by step; `undone` are those of compensations, in the order in which they ran.
+    """
 
     def __init__(self, request: JobRequest) -> None:
         info = workflow.info()
         self.request = request
-        self.results: list[StepResult] = []
+        self.results: dict[str, StepResult] = {}
+        self.undone: list[StepResult] = []
         self.started = workflow.now()
         attribute = info.typed_search_attributes.get(SCHEDULED_START)
         self.scheduled = policy.scheduled_time(info.workflow_id, attribute, info.start_time)
@@ -34,18 +39,42 @@ class Occurrence:
         """RFC 3339 in UTC, whole seconds."""
         return self.scheduled.strftime(policy.OCCURRENCE_TIME)
 
-    def finish(self, outcome: Outcome, reason: str = "", attempts: int | None = 0) -> JobResult:
-        """The result; it also becomes the run's current details. `attempts` are those of the step that did not succeed."""
-        result = bound_result(
-            JobResult(
-                outcome=outcome,
-                scheduled_at=self.scheduled_at,
-                lateness=(self.started - self.scheduled).total_seconds(),
-                duration=(workflow.now() - self.started).total_seconds(),
-                attempts=policy.total([attempts, *(done.attempts for done in self.results)]),
-                steps=list(self.results),
-                reason=reason,
-            )
+    @cached_property
+    def last_success(self) -> LastSuccess | None:
+        """The newest success before this run: told by the late run that started it, else by the run that completed before.
+
+        Under `allow_all` the server hands nothing on. What ran before the job was one of Tickwright's is not understood.
+        """
+        if self.request.handover is not None:
+            return self.request.handover.last_success
+        if not workflow.has_last_completion_result():
+            return None
+        try:
+            before = workflow.get_last_completion_result(JobResult)
+        except Exception:  # noqa: BLE001  whatever the converter makes of another workflow's result
+            return None
+        return policy.success_of(before) if before else None
+
+    def remaining(self, least: timedelta = timedelta(milliseconds=1)) -> timedelta | None:
+        """What is left of the run's deadline, counted from its actual start, and at least `least`; None without one."""
+        if self.request.deadline is None:
+            return None
+        return max(self.started + timedelta(seconds=self.request.deadline) - workflow.now(), least)
+
+    def finish(self, outcome: Outcome, reason: str = "") -> JobResult:
+        """The result; it also becomes the run's current details."""
+        steps = [self.results[step.name] for step in self.request.steps if step.name in self.results]
+        known = policy.last_success(outcome, self.scheduled_at, steps, self.last_success)
+        result = JobResult(
+            outcome=outcome,
+            scheduled_at=self.scheduled_at,
+            lateness=(self.started - self.scheduled).total_seconds(),
+            duration=(workflow.now() - self.started).total_seconds(),
+            attempts=policy.total([step.attempts for step in steps]),
+            steps=policy.bounded(steps),
+            reason=reason,
+            last_success=known,
+            compensations=policy.bounded(self.undone),
         )
         workflow.set_current_details(outcome + (f": {reason}" if reason else ""))
         return result

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import (
@@ -17,10 +17,13 @@ from temporalio.exceptions import (
     TimeoutType,
 )
 
-from activities.contract import HANDLER_FAILED, HANDLER_TIMEOUT, WORKER_SHUTDOWN
+from activities.contract import HANDLER_FAILED, HANDLER_TIMEOUT, WORKER_SHUTDOWN, LastSuccess
+from activities.output import MAX_OUTPUT, MAX_OUTPUTS, bound_all
 
 if TYPE_CHECKING:
-    from activities.contract import Outcome, RetryRequest
+    from collections.abc import Sequence
+
+    from activities.contract import JobResult, Outcome, RetryRequest, StepRequest, StepResult
 
 OCCURRENCE_TIME = "%Y-%m-%dT%H:%M:%SZ"
 _OWN_TYPES = {HANDLER_FAILED, HANDLER_TIMEOUT, WORKER_SHUTDOWN}
@@ -32,7 +35,7 @@ _STARTED = {TimeoutType.START_TO_CLOSE, TimeoutType.HEARTBEAT}
 class Failure:
     """Why a step did not succeed; `attempts` is None where nothing tells how many there were."""
 
-    outcome: Outcome
+    outcome: Literal["failed", "timed_out"]
     reason: str
     attempts: int | None
 
@@ -68,12 +71,12 @@ def retry_policy(retry: RetryRequest, earlier_attempts: int = 0) -> RetryPolicy:
     )
 
 
-def explain_failure(error: FailureError, retry: RetryRequest) -> Failure:
+def explain_failure(error: FailureError, step: StepRequest) -> Failure:
     """`timed_out` where a time limit ended the step, its own or the run's; `failed` for all else."""
     chain = _causes(error)
-    attempts = _attempts(chain, retry)
+    attempts = _attempts(chain, step.retry)
     last = next((cause for cause in chain if isinstance(cause, ApplicationError)), None)
-    limit = _limit(chain)
+    limit = _limit(chain, step)
     if limit:
         return Failure("timed_out", limit + (f"; last attempt: {last.message}" if last else ""), attempts)
     if last is not None:
@@ -96,6 +99,28 @@ def total(counts: list[int | None]) -> int | None:
     return sum(known) if len(known) == len(counts) else None
 
 
+def last_success(
+    outcome: Outcome, scheduled_at: str, steps: Sequence[StepResult], known: LastSuccess | None
+) -> LastSuccess | None:
+    """What the next run is told: this one if it has succeeded, unless a newer one is known; else what this one knew."""
+    if outcome != "succeeded" or (known is not None and known.scheduled_at > scheduled_at):
+        return known
+    succeeded = [step for step in steps if step.outcome == "succeeded"]
+    outputs = bound_all([step.output for step in succeeded], MAX_OUTPUT)
+    return LastSuccess(scheduled_at, {step.name: output for step, output in zip(succeeded, outputs, strict=True)})
+
+
+def success_of(before: JobResult) -> LastSuccess | None:
+    """The newest success that the run before knew of; results of version 0.1 do not say so themselves."""
+    return before.last_success or last_success(before.outcome, before.scheduled_at, before.steps, None)
+
+
+def bounded(steps: Sequence[StepResult]) -> list[StepResult]:
+    """The results with outputs of at most MAX_OUTPUTS bytes together."""
+    outputs = bound_all([step.output for step in steps], MAX_OUTPUTS)
+    return [replace(step, output=output) for step, output in zip(steps, outputs, strict=True)]
+
+
 def _attempts(chain: list[BaseException], retry: RetryRequest) -> int | None:
     """How many attempts the step had; what a workflow of the user's says about it is not taken for ours."""
     error = chain[0]
@@ -107,21 +132,29 @@ def _attempts(chain: list[BaseException], retry: RetryRequest) -> int | None:
         return 1 if retry.max_attempts == 1 else None
     told = next((number for cause in chain if (number := _attempt(cause)) is not None), None)
     limits = {cause.type for cause in chain if isinstance(cause, TimeoutError)}
-    return 1 if told is None and retry.max_attempts == 1 and limits & _STARTED else told
+    if told is None and retry.max_attempts == 1 and limits & {*_STARTED, TimeoutType.SCHEDULE_TO_START}:
+        return 1 if limits & _STARTED else 0
+    return told
 
 
-def _limit(chain: list[BaseException]) -> str:
+def _limit(chain: list[BaseException], step: StepRequest) -> str:
     """Which limit of the server ended the step; empty for none."""
     child = chain[0]
     if isinstance(child, ChildWorkflowError) and any(isinstance(cause, TimeoutError) for cause in chain):
         hint = f"an exception in its code is tried again until then, see {child.workflow_id}"
         return f"the workflow `{child.workflow_type}` did not end in time; {hint}"
+    if any(isinstance(cause, TimeoutError) and cause.type == TimeoutType.SCHEDULE_TO_START for cause in chain):
+        return f"no worker took it within {step.start_timeout:g} s{_queue(step)}"
     for cause in chain:
         if isinstance(cause, TimeoutError):
             return f"{cause.type.name.lower().replace('_', '-')} timeout" if cause.type else "timeout"
         if isinstance(cause, ActivityError | ChildWorkflowError) and cause.retry_state == RetryState.TIMEOUT:
             return "the deadline leaves no time for another attempt"
     return ""
+
+
+def _queue(step: StepRequest) -> str:
+    return f"; is one running for the task queue `{step.task_queue}`?" if step.task_queue else ""
 
 
 def _causes(error: BaseException) -> list[BaseException]:

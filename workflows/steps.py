@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import timedelta
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, CancelledError
+from temporalio.exceptions import ActivityError, CancelledError, FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.contract import BACKSTOP, RENDER_ARGUMENTS, RUN_STEP, StepCall, StepResult
-    from activities.output import bound_output, to_json
-    from activities.template import strings
+    from activities.output import MAX_MESSAGE, bound_output, cut_end, to_json
+    from activities.template import names_used, outputs_used, strings
     from workflows import policy
 
 if TYPE_CHECKING:
@@ -20,30 +22,59 @@ if TYPE_CHECKING:
     from workflows.occurrence import Occurrence
 
 
-async def run_step(occurrence: Occurrence, step: StepRequest) -> StepResult:
+Limit = Callable[[], timedelta | None]
+"""What is left of the time for a step with all its attempts; None without end."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a step ended; `error` is what it raised if it did not succeed."""
+
+    result: StepResult
+    error: BaseException | None = None
+
+
+async def end_of(
+    occurrence: Occurrence, step: StepRequest, limit: Limit, *, stoppable: Callable[[], bool] = lambda: False
+) -> Ended:
+    """How the step ends, whatever that is. Only while `stoppable` holds can it be cancelled, or ended by a drain of its worker."""
+    began = workflow.now()
+    try:
+        return Ended(await _run(occurrence, step, limit, stoppable))
+    except (FailureError, asyncio.CancelledError) as error:
+        raised: BaseException = error
+        if is_cancelled_exception(error) and stoppable():
+            result = StepResult(step.name, None, None, _since(began), "cancelled", "cancelled on request")
+            return Ended(result, error)
+        failure = policy.explain_failure(error, step) if isinstance(error, FailureError) else _unforeseen(error)
+        if is_cancelled_exception(error):
+            failure = policy.Failure("failed", "it was cancelled by itself, and the run was not", failure.attempts)
+    except Exception as error:  # noqa: BLE001  raised, it would have the server try the same again for ever
+        raised, failure = error, _unforeseen(error)
+    reason = cut_end(failure.reason, MAX_MESSAGE)
+    return Ended(StepResult(step.name, None, failure.attempts, _since(began), failure.outcome, reason), raised)
+
+
+async def _run(occurrence: Occurrence, step: StepRequest, limit: Limit, stoppable: Callable[[], bool]) -> StepResult:
     """Runs the step with all its attempts. Raises FailureError when the last of them does not succeed."""
-    workflow.set_current_details(
-        f"Step {step.name} ({step.handler}) of the run scheduled for {occurrence.scheduled_at}."
-    )
-    return await (_child(occurrence, step) if step.handler == "workflow" else _activity(occurrence, step))
-
-
-async def _activity(occurrence: Occurrence, step: StepRequest) -> StepResult:
-    """Runs the step in an activity; one that a worker's shutdown cut short goes on in another, at no cost to it."""
+    if step.handler == "workflow":
+        return await _child(occurrence, step, limit())
     drained = policy.Drained()
     while True:
         try:
-            return await _attempts(occurrence, step, drained)
-        except ActivityError as error:
+            return await _attempts(occurrence, step, drained, limit())
+        except ActivityError as error:  # One that a worker's shutdown cut short goes on in another, at no cost to it.
             left = policy.drained(error)
             if left is None:
                 raise
-            if workflow.cancellation_reason() is not None:
+            if stoppable():
                 raise CancelledError("cancelled while its worker stopped") from error
             drained = left
 
 
-async def _attempts(occurrence: Occurrence, step: StepRequest, drained: policy.Drained) -> StepResult:
+async def _attempts(
+    occurrence: Occurrence, step: StepRequest, drained: policy.Drained, left: timedelta | None
+) -> StepResult:
     result: StepResult = await workflow.execute_activity(
         RUN_STEP,
         replace(
@@ -52,8 +83,10 @@ async def _attempts(occurrence: Occurrence, step: StepRequest, drained: policy.D
             last_heartbeat=list(drained.last_heartbeat),
         ),
         result_type=StepResult,
+        task_queue=step.task_queue or None,
         start_to_close_timeout=timedelta(seconds=step.timeout + BACKSTOP),
-        schedule_to_close_timeout=_remaining(occurrence),
+        schedule_to_start_timeout=None if step.start_timeout is None else timedelta(seconds=step.start_timeout),
+        schedule_to_close_timeout=left,
         heartbeat_timeout=timedelta(seconds=step.heartbeat_timeout),
         retry_policy=policy.retry_policy(step.retry, drained.earlier_attempts),
         cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -62,22 +95,22 @@ async def _attempts(occurrence: Occurrence, step: StepRequest, drained: policy.D
     return result
 
 
-async def _child(occurrence: Occurrence, step: StepRequest) -> StepResult:
+async def _child(occurrence: Occurrence, step: StepRequest, left: timedelta | None) -> StepResult:
     started = workflow.now()
     output: Any = await workflow.execute_child_workflow(
         step.params["type"],
         args=await _arguments(occurrence, step),
         id=f"{workflow.info().workflow_id}/{step.name}",
         run_timeout=timedelta(seconds=step.timeout),
-        execution_timeout=_remaining(occurrence),
-        retry_policy=policy.retry_policy(step.retry),
+        task_queue=step.task_queue or None,
+        execution_timeout=left,
+        retry_policy=replace(policy.retry_policy(step.retry), non_retryable_error_types=step.retry.permanent or None),
         cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
         parent_close_policy=workflow.ParentClosePolicy.REQUEST_CANCEL,
         static_summary=f"{occurrence.request.job}: {step.name}",
     )
-    duration = (workflow.now() - started).total_seconds()
     attempts = 1 if step.retry.max_attempts == 1 else None
-    return StepResult(step.name, bound_output(_plain(output)), attempts, duration)
+    return StepResult(step.name, bound_output(_plain(output)), attempts, _since(started))
 
 
 async def _arguments(occurrence: Occurrence, step: StepRequest) -> list[Any]:
@@ -96,6 +129,7 @@ async def _arguments(occurrence: Occurrence, step: StepRequest) -> list[Any]:
 
 def _call(occurrence: Occurrence, step: StepRequest) -> StepCall:
     request = occurrence.request
+    told = step.handler == "python" or "last_success" in names_used(step.params)
     return StepCall(
         project=request.project,
         environment=request.environment,
@@ -104,15 +138,23 @@ def _call(occurrence: Occurrence, step: StepRequest) -> StepCall:
         times=request.times,
         step=step,
         run_id=workflow.info().run_id,
+        outputs=_outputs(occurrence, step),
+        last_success=occurrence.last_success if told else None,
     )
 
 
-def _remaining(occurrence: Occurrence) -> timedelta | None:
-    """What is left of the run's deadline, counted from its actual start."""
-    if occurrence.request.deadline is None:
-        return None
-    left = occurrence.started + timedelta(seconds=occurrence.request.deadline) - workflow.now()
-    return max(left, timedelta(milliseconds=1))
+def _outputs(occurrence: Occurrence, step: StepRequest) -> dict[str, Any]:
+    """Those that the step's templates name."""
+    used = [occurrence.results[name] for name in sorted(outputs_used(step.params)) if name in occurrence.results]
+    return {result.name: result.output for result in policy.bounded(used) if result.outcome == "succeeded"}
+
+
+def _since(began: datetime) -> float:
+    return (workflow.now() - began).total_seconds()
+
+
+def _unforeseen(error: BaseException) -> policy.Failure:
+    return policy.Failure("failed", f"{type(error).__name__}: {error}", None)
 
 
 def _plain(output: Any) -> Any:

@@ -23,6 +23,6 @@ class UnknownWorkflow:
         """Fails. Raises ApplicationError for the child of a run, else RuntimeError, which only the task fails with."""
         info = workflow.info()
         message = f"no workflow type `{info.workflow_type}` on this worker; is its module in TICKWRIGHT_MODULES?"
-        if info.parent is not None and info.workflow_id.rpartition("/")[0] == info.parent.workflow_id:
+        if info.parent is not None and info.workflow_id.startswith(f"{info.parent.workflow_id}/"):
             raise ApplicationError(message, type=UNKNOWN_TYPE, non_retryable=True)
         raise RuntimeError(message)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import json
 import os
 import signal
 import subprocess
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -78,7 +79,7 @@ class CommandHandler:
         self._environ = environ
 
     async def run(self, params: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
-        """`{"exit_code": 0, "stdout": …, "stderr": …}` with the last 8 KiB of each.
+        """`{"exit_code": 0, "stdout": …, "stderr": …}` with the last 8 KiB of each, and what stdout says as a JSON object.
 
         Raises HandlerError: permanent for a program that cannot be started and for `permanent_exit_codes`.
         Cancelled, it ends the process group (SIGTERM, SIGKILL after STOP_GRACE) and leaves the output as evidence.
@@ -95,7 +96,7 @@ class CommandHandler:
         finally:
             process.close()
         if code == 0:
-            return {"exit_code": 0, **output}
+            return {**json_object(output.get("stdout", "")), "exit_code": 0, **output}
         raise _failed(code, request, output)
 
     def _start(self, request: CommandParams, attempt: Attempt) -> GuardedProcess:
@@ -160,6 +161,21 @@ async def _finish(process: GuardedProcess, program: str, attempt: Attempt) -> tu
 async def _texts(tails: dict[str, Tail], attempt: Attempt) -> dict[str, Any]:
     texts = await asyncio.gather(*(tail.text(attempt.redactor) for tail in tails.values()))
     return dict(zip(tails, texts, strict=True))
+
+
+def json_object(stdout: str) -> dict[str, Any]:
+    """The JSON object that the whole output is, or else its last line; empty where neither is one."""
+    for text in (stdout, *stdout.strip().splitlines()[-1:]):
+        with suppress(ValueError, RecursionError):
+            found = json.loads(text, parse_constant=_no_number)
+            if isinstance(found, dict):
+                return found
+    return {}
+
+
+def _no_number(constant: str) -> NoReturn:
+    """NaN and Infinity are no JSON, and Temporal stores none."""
+    raise ValueError(constant)
 
 
 def _spawn_failed(error: OSError, program: str) -> HandlerError:

@@ -15,7 +15,7 @@ from activities.output import to_json
 from activities.params import parse_params
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from activities.attempt import Attempt
     from activities.handlers.calls import Calls
@@ -60,7 +60,7 @@ class PythonHandler:
         try:
             return await (self._calls.on_loop if entry.is_async else self._calls.in_thread)(call, attempt)
         except CalledError as called:
-            failure = _failure(called.error)
+            failure = _failure(called.error, attempt.call.step.retry.permanent)
         raise failure
 
 
@@ -82,6 +82,7 @@ def _context(attempt: Attempt) -> JobContext:
         scheduled_at=attempt.scheduled_at,
         idempotency_key=attempt.idempotency_key,
         last_heartbeat=attempt.last_heartbeat,
+        last_success=attempt.last_success,
         cancelled=attempt.stopping,
         send_heartbeat=attempt.send_heartbeat,
         find_interval_start=lambda: attempt.interval_start,
@@ -89,17 +90,25 @@ def _context(attempt: Attempt) -> JobContext:
     )
 
 
-def _failure(error: BaseException) -> HandlerError:
+def _failure(error: BaseException, permanent: Collection[str]) -> HandlerError:
+    """`permanent` names types of errors, with their modules or without, that no further attempt can mend."""
     if isinstance(error, HandlerError):
         return error
     told = traceback.TracebackException.from_exception(error, limit=-_FRAMES)
     details = {"traceback": "".join(told.format())}
+    for_good = not names_of(type(error)).isdisjoint(permanent)
     if isinstance(error, ApplicationError):
         delay = error.next_retry_delay
         return HandlerError(
             error.message,
-            permanent=error.non_retryable,
+            permanent=error.non_retryable or for_good or error.type in permanent,
             retry_after=None if delay is None else delay.total_seconds(),
             details=details,
         )
-    return HandlerError("".join(told.format_exception_only()).strip(), details=details)
+    return HandlerError("".join(told.format_exception_only()).strip(), permanent=for_good, details=details)
+
+
+def names_of(kind: type[BaseException]) -> set[str]:
+    """What an exception's type and those that it is a kind of may be called: `ValueError`, `my_jobs.RowGone`."""
+    types = [each for each in kind.__mro__ if each is not object]
+    return {each.__qualname__ for each in types} | {f"{each.__module__}.{each.__qualname__}" for each in types}

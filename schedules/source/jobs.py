@@ -18,6 +18,7 @@ from schedules.source.head import check_head
 from schedules.source.part import Part
 from schedules.spec import JobSpec, unknown_calendars
 from schedules.spec_file import SHARED
+from schedules.step_faults import step_faults
 from schedules.wording import MISSING
 
 
@@ -75,7 +76,7 @@ class Jobs:
             errors = [error for error in found.errors(include_url=False) if not self._is_excused(error)]
             self.problems += problems(self._document, self.layers(name), JobSpec, errors)
             return None
-        unknown = [*unknown_calendars(job, self._document.section("calendars"))]
+        unknown = [*unknown_calendars(job, self._document.section("calendars")), *step_faults(job)]
         self.problems += (problem_at(self._document, self.layers(name), *fault) for fault in unknown)
         return None if unknown else job
 

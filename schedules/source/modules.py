@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections import Counter
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
 
@@ -25,6 +26,7 @@ from schedules.shown import shown
 from schedules.source.part import Part
 from schedules.spec import JobSpec, unknown_calendars
 from schedules.spec_file import check_environment
+from schedules.step_faults import step_faults
 from schedules.wording import path_of, told, written
 
 REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -68,7 +70,7 @@ def _part(value: object, attribute: str, at: Location) -> Part:
     faults += [
         (written(("jobs", job.name, *path)), message)
         for job in jobs
-        for path, message in unknown_calendars(job, calendars)
+        for path, message in (*unknown_calendars(job, calendars), *step_faults(job))
     ]
     return Part(
         file=at.file,
@@ -87,7 +89,10 @@ def _item_faults(items: list[object] | tuple[object, ...], attribute: str) -> It
         if not isinstance(item, JobSpec):
             yield f"{attribute}[{index}]", f"is {shown(item)}, not a JobSpec; write JobSpec(name=…, schedule=…, …)"
         elif reason := _not_json(item):
-            yield f"jobs.{item.name}.run", f"{reason}; write text, numbers, true, false, null, lists and mappings only"
+            yield (
+                f"jobs.{item.name}.{'run' if item.run else 'steps'}",
+                f"{reason}; write text, numbers, true, false, null, lists and mappings only",
+            )
     for name, count in Counter(item.name for item in items if isinstance(item, JobSpec)).items():
         if count > 1:
             yield f"jobs.{name}", f"stands {count} times in `{attribute}`; give each job a name of its own"
@@ -96,10 +101,16 @@ def _item_faults(items: list[object] | tuple[object, ...], attribute: str) -> It
 def _not_json(job: JobSpec) -> str:
     """Why what the job runs cannot be stored as JSON, or nothing; from a file it always can."""
     try:
-        json.dumps(job.run.model_dump(), allow_nan=False)
+        json.dumps(job.model_dump(mode="python", include={"run", "steps"}), allow_nan=False, default=_duration)
     except (TypeError, ValueError, RecursionError) as error:
         return str(error)
     return ""
+
+
+def _duration(value: object) -> float:
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
 def _set_faults(jobs: JobSet, attribute: str) -> Iterator[tuple[str, str]]:

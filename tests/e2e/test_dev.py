@@ -18,6 +18,7 @@ import psutil
 import pytest
 from temporalio.client import Client
 
+from activities.contract import JobResult
 from tests.e2e.screen import at_terminal
 from tests.processes import ROOT, Running, marked, run_command, started, until_none_left
 from tests.servers import DevServer
@@ -276,3 +277,21 @@ async def test_a_damaged_database_of_the_demo_service_is_named(tmp_path: Path) -
     assert ended.code == 2
     assert "demo.db is no database" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+async def test_the_example_of_two_steps_counts_and_posts_when_it_is_triggered(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    async with dev(tmp_path) as running:
+        await running.until(lambda: finished(running), "a finished run, whose effect there is to count", timeout=60)
+        client = await Client.connect(address(running))
+        await client.get_schedule_handle("nightly-reconcile").trigger()
+        its = await running.until(
+            lambda: [match for match in finished(running) if match.group(1) == "nightly-reconcile"],
+            "its run",
+            timeout=60,
+        )
+        assert its[0].group(3) == "succeeded"
+        run = client.get_workflow_handle(f"nightly-reconcile-{its[0].group(2)}", result_type=JobResult)
+        compare, post = (await run.result()).steps
+    assert compare.output["effects"] >= 1
+    assert post.output["body"]["done"] == "ledger"

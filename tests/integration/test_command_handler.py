@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -285,3 +286,40 @@ async def test_what_left_the_group_of_a_stopped_command_is_ended_too(
         error = await failure_of(made, shell(f"setsid sh -c '{script}' & sleep 60", timeout=0.7))
     assert error.type == "handler_timeout"
     assert [pid for pid in await pids_in(tmp_path / "pids", 2) if is_running(pid)] == []
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        ("""echo '{{"rows": 3, "files": ["a"]}}'""", {"rows": 3, "files": ["a"]}),
+        ("""printf '{{\n  "rows":\n 3}}\n'""", {"rows": 3}),
+        ("""echo working; echo '{{"rows": 3}}'""", {"rows": 3}),
+        ("""echo '{{"rows": 3}}'; echo done""", {}),
+        ("""echo '[1, 2]'""", {}),
+        ("""echo '{{"ratio": NaN}}'""", {}),
+        ("""echo '{{"stdout": "mine", "exit_code": 7, "rows": 3}}'""", {"rows": 3}),
+        ("true", {}),
+    ],
+)
+async def test_the_keys_of_a_json_object_on_stdout_stand_in_the_output(script: str, found: dict[str, Any]) -> None:
+    async with bench() as made:
+        result = await made.run(shell(script))
+    own = {name: result.output[name] for name in ("exit_code", "stdout", "stderr")}
+    assert result.output == {**found, **own}
+    assert own["exit_code"] == 0
+    assert own["stdout"] != "mine"
+
+
+async def test_a_secret_in_a_json_object_on_stdout_is_taken_out() -> None:
+    async with bench(secrets={"TOKEN": "s3same-0pen"}) as made:
+        result = await made.run(shell("""echo '{{"token": "${secret:TOKEN}"}}'"""))
+    assert result.output["token"] == "***"
+
+
+async def test_an_output_becomes_text_for_a_command() -> None:
+    call = replace(
+        command("echo", "{steps.a.output.rows}", "{steps.a.output.list}"), outputs={"a": {"rows": 3, "list": [1]}}
+    )
+    async with bench() as made:
+        result = await made.run(call)
+    assert result.output["stdout"] == "3 [1]\n"

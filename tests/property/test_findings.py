@@ -42,6 +42,14 @@ def direct(**limits: str) -> dict[str, Any]:
     return {"workflow": {"type": "Close", "direct": limits}}
 
 
+ECHO: dict[str, Any] = {"command": ["echo"]}
+FORKED = [
+    {"name": "a", **ECHO},
+    {"name": "b", **ECHO, "needs": ["a"], "timeout": "2m"},
+    {"name": "c", **ECHO, "needs": ["a"], "timeout": "4m"},
+    {"name": "d", **ECHO, "needs": ["b", "c"]},
+]
+
 CASES: list[tuple[str, dict[str, Any], str]] = [
     ("never-fires", {"schedule": "0 0 30 2 *"}, "never fires: no such date exists"),
     ("never-fires", {"schedule": {"at": "2027-12-24T09:00"}, "except": ["freeze"]}, "leave no day on which it could"),
@@ -129,6 +137,16 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
         {"schedule": {"every": "2m"}, "run": direct(run_timeout="1h", execution_timeout="3m")},
         "one run may take 3m, but it runs every 2m: with overlap skip, runs are left out while one goes on; shorten execution_timeout",
     ),
+    (
+        "faster-than-timeout",  # 5m, then 2m beside 4m, then 5m
+        {"schedule": "*/10 * * * *", "run": None, "steps": FORKED},
+        "a run without further attempts may take 14m, but it runs every 10m",
+    ),
+    (
+        "not-compensated",
+        {"overlap": "terminate_other", "run": None, "steps": [{"name": "post", **ECHO, "compensate": ECHO}]},
+        "nothing takes back what post did; choose cancel_other",
+    ),
     ("zone-fixed-offset", {"timezone": "Greenwich"}, "Greenwich is an abbreviation"),
     ("zone-fixed-offset", {"timezone": "Zulu"}, "or UTC"),
     ("zone-fixed-offset", {"timezone": "UCT"}, "or UTC"),
@@ -185,6 +203,13 @@ def test_a_finding_fires_and_is_switched_off_for_the_job(kind: str, fields: dict
         ("interval-drift", {"schedule": {"every": "2d"}}),
         ("interval-drift", {"schedule": "*/7 * * * *"}),
         ("faster-than-timeout", {"schedule": {"every": "5m"}}),
+        ("faster-than-timeout", {"schedule": {"every": "14m"}, "run": None, "steps": FORKED}),
+        ("faster-than-timeout", {"schedule": {"every": "8m"}, "run": None, "steps": FORKED, "deadline": "8m"}),
+        (
+            "not-compensated",
+            {"overlap": "cancel_other", "run": None, "steps": [{"name": "a", **ECHO, "compensate": ECHO}]},
+        ),
+        ("not-compensated", {"overlap": "terminate_other", "run": None, "steps": [{"name": "a", **ECHO}]}),
         ("faster-than-timeout", {"schedule": {"every": "2m"}, "overlap": "allow_all"}),
         ("faster-than-timeout", {"schedule": {"every": "2m"}, "run": direct()}),
         ("faster-than-timeout", {"schedule": {"every": "2m"}, "run": direct(run_timeout="2m")}),

@@ -102,12 +102,34 @@ def child(*args: str, **fields: Any) -> JobRequest:
     return request("workflow", {"type": "Child", "args": list(args)}, **fields)
 
 
+def several(*handlers: tuple[str, str], **fields: Any) -> JobRequest:
+    """A job whose steps are such handlers: each with the one that takes it back, empty for none."""
+    steps = []
+    for number, (name, undo) in enumerate(handlers, 1):
+        [made] = step(name).steps
+        taken_back = replace(made, name=f"s{number}/undo", params={"handler": undo}) if undo else None
+        steps.append(replace(made, name=f"s{number}", compensate=taken_back))
+    return replace(step("post", **fields), steps=steps)
+
+
+def needing(what: JobRequest, *needs: list[str]) -> JobRequest:
+    """The job whose steps need these."""
+    steps = [replace(each, needs=needed) for each, needed in zip(what.steps, needs, strict=True)]
+    return replace(what, steps=steps)
+
+
 TWICE = RetryRequest(max_attempts=2, initial=1.0)
 SIMPLE = {
     "succeeded": step("post"),
     "retried-then-failed": step("fail", retry=TWICE),
     "timed-out": step("wait", timeout=0.5),
     "deadline": step("fail", retry=RetryRequest(max_attempts=9, backoff="fixed", initial=2.0), deadline=3.0),
+    "steps": several(("post", "post"), ("post", ""), ("post", "")),
+    "steps-side-by-side": needing(
+        several(("post", ""), ("post", ""), ("fail", ""), ("post", "")), [], ["s1"], ["s1"], ["s2"]
+    ),
+    "compensated": several(("post", "post"), ("post", "post"), ("fail", "post")),
+    "compensation-failed": several(("post", "post"), ("post", "fail"), ("fail", "")),
     "child": child("settle"),
     "child-with-templates": child("settle", "{scheduled_at:%F}", "{interval_start:%F}"),
     "child-failed": child("fail"),
@@ -145,6 +167,21 @@ async def cut_short(recorder: Recorder, what: JobRequest) -> Run:
     return run
 
 
+async def cancelled_then_cut_short(recorder: Recorder, what: JobRequest) -> Run:
+    """A run that is cancelled, whose compensation is cut short by its worker's stop and done by the next one."""
+    async with recorder.worker():
+        run = await recorder.start(what)
+        await recorder.began.wait()
+        recorder.began.clear()
+        await run.cancel()
+        await recorder.began.wait()
+    recorder.patient = False
+    async with recorder.worker():
+        await ended(run)
+    recorder.patient = True
+    return run
+
+
 async def ended(run: Run) -> None:
     with suppress(WorkflowFailureError):
         await run.result()
@@ -156,6 +193,8 @@ async def record(folder: Path) -> None:
         **{name: (plain, what) for name, what in SIMPLE.items()},
         "cancelled": (cancelled, step("wait")),
         "cut-short": (cut_short, step("wait")),
+        "steps-cancelled": (cancelled, several(("post", "post"), ("wait", "post"), ("post", "post"))),
+        "compensation-cut-short": (cancelled_then_cut_short, several(("post", "wait"), ("wait", ""))),
     }
     with dev_server() as server:
         recorder = Recorder(await Client.connect(server.address, identity="client"))

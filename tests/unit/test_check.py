@@ -76,3 +76,83 @@ def test_parameters_of_a_python_handler_are_checked_once_its_module_is_given() -
     assert places(REGISTRY, run=run) == ["run.python.params.keep_days"]
     assert places(REGISTRY, run={"python": {"handler": "clean"}}) == ["run.python.handler"]
     assert places(REGISTRY, run={"python": {"handler": "cleanup", "params": {"keep_days": 7}}}) == []
+
+
+STEPS: list[dict[str, Any]] = [
+    {"name": "export", "command": ["./export.sh"]},
+    {"name": "post", "http": {"url": URL, "json": {"rows": "{steps.export.output.rows}"}}},
+    {"name": "tell", "python": {"handler": "cleanup", "params": {"keep_days": "{steps.post.output.body.days}"}}},
+]
+
+
+def steps(**change: Any) -> list[dict[str, Any]]:
+    """The steps, the second of them changed."""
+    return [STEPS[0], STEPS[1] | change, STEPS[2]]
+
+
+def test_outputs_of_all_steps_before_may_be_used() -> None:
+    undo = {"command": ["./undo.sh", "{steps.post.output.body.id}", "{steps.export.output.rows}"]}
+    assert places(REGISTRY, run=None, steps=steps(compensate=undo)) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "said"),
+    [
+        (
+            {"http": {"url": URL, "json": ["{steps.tell.output}"]}},
+            "steps.1.http.json.0",
+            "`tell` is no step that ends before this one starts; those are: export",
+        ),
+        ({"http": {"url": URL + "/{steps.post.output.id}"}}, "steps.1.http.url", "`post` is no step that ends before"),
+        ({"http": {"url": URL + "/{steps.export.rows}"}}, "steps.1.http.url", "write `{steps.export.output}`"),
+        ({"http": {"url": URL + "/{steps.export.output:%F}"}}, "steps.1.http.url", "outputs take no format"),
+        ({"http": {"url": URL, "json": "{attempt}"}}, "steps.1.http.json", "`{attempt}` is not known here"),
+        (
+            {"compensate": {"command": ["./undo.sh", "{steps.tell.output}"]}},
+            "steps.1.compensate.command.argv.1",
+            "those are: export, post",
+        ),
+        (
+            {"compensate": {"python": {"handler": "cleanpu"}}},
+            "steps.1.compensate.python.handler",
+            "did you mean `cleanup`",
+        ),
+        (
+            {"http": None, "workflow": {"type": "Close"}, "retry": {"backoff": "linear"}},
+            "steps.1.retry.backoff",
+            "the server, which knows no linear",
+        ),
+        (
+            {"compensate": {"workflow": {"type": "Undo"}, "retry": {"backoff": "linear"}}},
+            "steps.1.compensate.retry.backoff",
+            "the server, which knows no linear",
+        ),
+    ],
+)
+def test_a_fault_of_one_step_is_told_at_that_step(change: dict[str, Any], place: str, said: str) -> None:
+    [(path, message)] = check_job(job(run=None, steps=steps(**change)), REGISTRY)
+    assert ".".join(map(str, path)) == place
+    assert said in message
+
+
+def test_steps_side_by_side_do_not_know_each_others_outputs() -> None:
+    side_by_side = steps(needs=[])
+    [(path, message)] = check_job(job(run=None, steps=[*side_by_side[:2], STEPS[2] | {"needs": ["post"]}]), REGISTRY)
+    assert (path, "no step ends before this one starts" in message) == (("steps", 1, "http", "json", "rows"), True)
+
+
+def test_a_job_of_one_step_has_no_outputs_to_use() -> None:
+    [(path, message)] = check_job(job(run={"command": ["echo", "{steps.run.output}"]}))
+    assert (path[0], "no step ends before this one starts" in message) == ("run", True)
+
+
+def test_the_last_success_is_not_known_where_runs_go_on_side_by_side() -> None:
+    run = {"command": ["./sync.sh", "{last_success:%s}"]}
+    assert places(run=run) == []
+    [(_, message)] = check_job(job(run=run, overlap="allow_all"))
+    assert message.startswith("`last_success` is not known where runs go on side by side")
+
+
+def test_a_job_that_runs_once_has_no_last_success() -> None:
+    [(_, message)] = check_job(job(run={"command": ["a", "{last_success}"]}, schedule={"at": "2027-03-01T09:00"}))
+    assert message.startswith("`last_success` is a scheduled time before")

@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 import pytest
 
 from schedules import wire
-from schedules.compile import compile_job, handler_of
+from schedules.compile import compile_job
+from schedules.compile_steps import handler_of
 from schedules.cron import CronError
 from schedules.horizon import horizon
 from schedules.job_times import job_times
 from schedules.model import Calendar, Interval, Range, Times
+from schedules.spec import RunSpec
 from tests.factories import NOW, job
 
 
@@ -65,7 +67,8 @@ def test_the_request_carries_the_spec_in_seconds() -> None:
 
 @pytest.mark.parametrize("body", [{}, [], 0, False, ""])
 def test_an_empty_json_body_is_a_body(body: object) -> None:
-    assert handler_of(job(run={"http": {"url": "https://x.internal", "json": body}}).run)[1]["json"] == body
+    run = RunSpec.model_validate({"http": {"url": "https://x.internal", "json": body}})
+    assert handler_of(run)[1]["json"] == body
 
 
 def test_a_list_of_entries_is_their_union_and_fires_once() -> None:
@@ -122,3 +125,23 @@ def test_times_survive_the_wire() -> None:
     assert request.calendars == ["0-59/5 1,10-20/2 0 * * * 2027-2028"]
     assert request.exclusions == ["0 0 0 24-26 12 * *"]
     assert wire.from_request(request) == times
+
+
+def test_the_web_ui_is_told_what_each_step_is() -> None:
+    steps = [
+        {"name": "export", "command": ["./export.sh"], "timeout": "1h"},
+        {
+            "name": "post",
+            "http": {"url": "https://a.b/c"},
+            "needs": ["export"],
+            "compensate": {"command": ["./undo.sh"]},
+        },
+        {"name": "tell", "python": {"handler": "tell"}, "needs": ["post"], "when": "on_failure", "task_queue": "chat"},
+    ]
+    details = compile_job(job(run=None, steps=steps), "billing", "production", NOW).action.details
+    assert (
+        "**Runs** 3 steps\n"
+        "- `export`: command `./export.sh`, timeout 1h\n"
+        "- `post`: http `POST https://a.b/c`, after export, taken back by command `./undo.sh`\n"
+        "- `tell`: python `tell`, after post, on failure, on task queue chat\n"
+    ) in details

@@ -8,11 +8,8 @@ from typing import Any
 import pytest
 from temporalio.converter import DataConverter
 
-from activities.contract import JobResult, LastSuccess, StepResult
-from activities.output import MAX_OUTPUT, MAX_OUTPUTS, bound_output, bound_result
+from activities.output import MAX_OUTPUT, MAX_OUTPUTS, bound_all, bound_output
 
-SERVER_LIMIT = 2 * 1024 * 1024
-"""Bytes of one blob, by default, of the server (limit.blobSize.error)."""
 TEXTS = {"ascii": "x", "two bytes": "é", "emoji": "😀", "control": "\0", "quote": '"', "backslash": "\\"}
 
 
@@ -37,30 +34,25 @@ def test_what_fits_is_left_as_it_is(value: Any) -> None:
     assert bound_output(value) is value
 
 
-def result(outputs: list[Any]) -> JobResult:
-    steps = [StepResult(f"step-{number}", output, 1, 0.0) for number, output in enumerate(outputs)]
-    last = LastSuccess("2027-03-01T13:00:00Z", {step.name: step.output for step in steps})
-    return JobResult("succeeded", "2027-03-01T13:00:00Z", 0.0, 1.0, len(steps), steps, last_success=last)
-
-
-async def test_ten_steps_of_maximal_output_are_kept_whole() -> None:
-    whole = result(["x" * (MAX_OUTPUT - 2)] * 10)
-    assert bound_result(whole) == whole
-    assert await stored(whole) < SERVER_LIMIT
+async def test_six_outputs_of_maximal_size_are_kept_whole() -> None:
+    whole = ["x" * (MAX_OUTPUT - 2)] * 6
+    assert bound_all(whole, MAX_OUTPUTS) == whole
 
 
 @pytest.mark.parametrize("count", [11, 40, 500])
-async def test_the_result_of_many_steps_keeps_the_servers_limit(count: int) -> None:
-    bound = bound_result(result(["😀" * 5_000] * count))
-    assert await stored(bound) < SERVER_LIMIT
-    assert len(bound.steps) == count
-    assert all(step.output.endswith("… [cut, 5000 characters in all]") for step in bound.steps)
+async def test_many_outputs_together_keep_the_limit(count: int) -> None:
+    bound = bound_all(["😀" * 5_000] * count, MAX_OUTPUTS)
+    assert await stored(bound) < MAX_OUTPUTS + 3 * count
+    assert len(bound) == count
+    assert all(output.endswith("… [cut, 5000 characters in all]") for output in bound)
 
 
 def test_small_outputs_stay_whole_beside_large_ones() -> None:
-    bound = bound_result(result(["small", {"rows": 3}, *["x" * 60_000] * 20]))
-    assert [step.output for step in bound.steps[:2]] == ["small", {"rows": 3}]
-    assert bound.last_success is not None
-    assert list(bound.last_success.outputs.values()) == [step.output for step in bound.steps]
-    total = sum(len(json.dumps(step.output)) for step in bound.steps)
-    assert MAX_OUTPUTS * 0.99 < total <= MAX_OUTPUTS
+    bound = bound_all(["small", {"rows": 3}, *["x" * 60_000] * 20], MAX_OUTPUTS)
+    assert bound[:2] == ["small", {"rows": 3}]
+    assert MAX_OUTPUTS * 0.99 < sum(len(json.dumps(output)) for output in bound) <= MAX_OUTPUTS
+
+
+def test_what_is_cut_twice_says_how_long_it_was_at_first() -> None:
+    once = bound_output("x" * 100_000, 1_000)
+    assert bound_output(once, 500).endswith("x… [cut, 100000 characters in all]")

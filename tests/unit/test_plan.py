@@ -147,3 +147,18 @@ def test_what_json_tells_apart_differs_although_python_calls_it_equal(before: ob
     plan = make_plan(OWNER, {one.id: one}, {one.id: observed(one, action=other)})
     (found,) = plan.changes[0].diff
     assert found.field.startswith("action.args[0].params")
+
+
+def test_steps_that_come_go_or_change_places_are_told_by_name() -> None:
+    def of(*steps: dict[str, Any]) -> Action:
+        return Action("JobWorkflow", "q", ({"steps": list(steps)},))
+
+    export, post, audit = ({"name": name, "timeout": 60.0} for name in ("export", "post", "audit"))
+    one = desired(action=of(audit, export | {"timeout": 90.0}, {"name": "tell"}))
+    plan = make_plan(OWNER, {one.id: one}, {one.id: observed(one, action=of(export, post, audit))})
+    assert plan.changes[0].diff == (
+        FieldDiff("action.args[0].steps[export].timeout", 60.0, 90.0),
+        FieldDiff("action.args[0].steps[post]", post, None),
+        FieldDiff("action.args[0].steps[tell]", None, {"name": "tell"}),
+        FieldDiff("action.args[0].steps in order", ["export", "post", "audit"], ["audit", "export", "tell"]),
+    )

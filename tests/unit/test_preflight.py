@@ -134,3 +134,23 @@ async def test_a_job_that_gets_no_schedule_needs_no_worker() -> None:
     refused = plan(COMMAND, there=[foreign])
     assert refused.changes[0].conflict
     assert await preflight(refused, [COMMAND], Workers(), ask=True) == []
+
+
+async def test_each_step_and_compensation_asks_for_the_workers_of_its_own_queue() -> None:
+    undo = {"python": {"handler": "undo-post"}, "task_queue": "undoers"}
+    steps = [
+        {"name": "export", "python": {"handler": "export"}, "task_queue": "big"},
+        {"name": "post", "workflow": {"type": "Post"}, "compensate": undo},
+        {"name": "again", "python": {"handler": "export"}, "task_queue": "big"},
+    ]
+    wanted = compile_job(job("close", run=None, steps=steps), "billing", "production", NOW)
+    workers = Workers({"tickwright": WorkerOffer([], ["Pots"]), "big": WorkerOffer(["exprot"], [])})
+    queues, handler, workflow = sorted(
+        await told([wanted], workers, ask=True),
+        key=lambda text: "no worker polls" not in text,
+    )
+    assert queues.startswith("no worker polls task queue `undoers`: `close` would wait")
+    assert handler.startswith(
+        "no handler `export` in the worker asked on task queue `big`, which `close` need: it has `exprot`"
+    )
+    assert workflow.startswith("no workflow type `Post` in the worker asked on task queue `tickwright`")

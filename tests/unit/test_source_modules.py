@@ -218,6 +218,44 @@ def test_what_json_cannot_carry_is_told(module: Module, value: str, reason: str)
     assert problem.endswith("; write text, numbers, true, false, null, lists and mappings only")
 
 
+STEPS = """\
+from datetime import timedelta
+
+from schedules.project import JobSet
+from schedules.spec import CommandSpec, CompensateSpec, CronEntry, JobSpec, PythonSpec, StepSpec
+
+UNDO = CompensateSpec(command=CommandSpec(argv=("./undo.sh",)), timeout=timedelta(minutes=1))
+STEPS = (
+    StepSpec(name="export", command=CommandSpec(argv=("./export.sh",)), timeout=timedelta(hours=1), compensate=UNDO),
+    StepSpec(name="post", python=PythonSpec(handler="post", params=PARAMS), needs=NEEDS),
+)
+JOBS = [JobSpec(name="a", schedule=(CronEntry(cron="@daily"),), timezone="UTC", timeout="5m", steps=STEPS)]
+ALL = JobSet("shop", JOBS)
+"""
+
+
+def test_steps_may_be_written_in_python(module: Module) -> None:
+    module(f"NEEDS = ('export',)\nPARAMS = {{'a': 1}}\n{STEPS}")
+
+    (job,) = load_project(["region_jobs:ALL"]).jobs
+
+    assert [(step.name, step.needs, step.compensate is not None) for step in job.steps] == [
+        ("export", None, True),
+        ("post", ("export",), False),
+    ]
+
+
+def test_faults_of_steps_written_in_python_are_told(module: Module) -> None:
+    module(f"NEEDS = ('exprot', 'post')\nPARAMS = {{'a': {{1}}}}\n{STEPS}")
+
+    unknown, itself, no_json = sorted(problems("region_jobs:ALL"), reverse=True, key=lambda text: "needs" in text)
+
+    at = "region_jobs.py:14:1: jobs.a.steps"
+    assert unknown == f"{at}[1].needs[0]: there is no step `exprot`; did you mean `export`?"
+    assert itself == f"{at}[1].needs[1]: a step cannot wait for itself; remove it"
+    assert no_json.startswith(f"{at}: Object of type set is not JSON serializable")
+
+
 def test_a_file_whose_name_looks_like_a_module_is_a_file(module: Module) -> None:
     module(JOBS)
     Path("region_jobs:ALL").write_text(spec_text(job_text("a")), encoding="utf-8")

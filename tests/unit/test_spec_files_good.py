@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from schedules.compile import compile_job
 from schedules.errors import Location
 from schedules.project import Project
 from schedules.source import load_project
@@ -21,6 +22,7 @@ from schedules.spec import (
     RetrySpec,
     RunSpec,
 )
+from tests.factories import NOW
 
 GOOD = Path(__file__).parents[1] / "specs" / "good"
 
@@ -31,11 +33,13 @@ def load(name: str, environment: str | None = None) -> tuple[Project, dict[str, 
 
 
 def http(job: JobSpec) -> HttpSpec:
+    assert job.run
     assert job.run.http
     return job.run.http
 
 
 def command(job: JobSpec) -> CommandSpec:
+    assert job.run
     assert job.run.command
     return job.run.command
 
@@ -194,3 +198,37 @@ def test_json_with_tabs_is_read_as_json() -> None:
 @pytest.mark.parametrize("path", sorted(GOOD.iterdir()), ids=lambda path: path.name)
 def test_every_good_spec_loads(path: Path) -> None:
     assert load_project([str(path)]).jobs
+
+
+def test_steps_have_what_they_say_and_the_rest_of_the_job() -> None:
+    project, _ = load("steps.yaml")
+    request = compile_job(project.jobs[0], "ledger", "default", NOW).action.args[0]
+
+    export, post, audit, tell = request["steps"]
+    assert [step["name"] for step in request["steps"]] == ["export", "post", "audit", "tell"]
+    assert [step["needs"] for step in request["steps"]] == [
+        [],
+        ["export"],
+        ["export"],
+        ["export", "post", "audit"],
+    ]
+    assert (export["timeout"], post["timeout"], request["deadline"]) == (3600, 1800, 10800)
+    assert export["retry"]["permanent"] == ["ValueError", "my_jobs.RowGone"]
+    assert (post["retry"]["max_attempts"], post["retry"]["initial"]) == (5, 10)
+    assert (audit["task_queue"], audit["start_timeout"]) == ("audit", 600)
+    assert tell["when"] == "on_failure"
+    undo = post["compensate"]
+    assert (undo["name"], undo["timeout"], undo["retry"]["max_attempts"], undo["retry"]["max"]) == (
+        "post/undo",
+        1800,
+        10,
+        3600,
+    )
+
+
+def test_an_environment_replaces_steps_by_run_and_run_by_steps() -> None:
+    _, jobs = load("steps.yaml", "development")
+
+    assert command(jobs["nightly-reconcile"]).argv == ("echo", "not here")
+    assert jobs["nightly-reconcile"].steps == ()
+    assert (jobs["month-end"].run, [step.name for step in jobs["month-end"].steps]) == (None, ["close"])

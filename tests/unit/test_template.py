@@ -10,12 +10,13 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from activities.errors import HandlerError
-from activities.template import NAMES, STABLE_NAMES, check, names_used, parts, render, secrets_used
+from activities.template import NAMES, STABLE_NAMES, check, names_used, outputs_used, parts, render, secrets_used
 
 NEW_YORK = ZoneInfo("America/New_York")
 VALUES: dict[str, datetime | str | int] = {
     "scheduled_at": datetime(2027, 3, 1, 8, 0, tzinfo=NEW_YORK),
     "interval_start": datetime(2027, 2, 26, 8, 0, tzinfo=NEW_YORK),
+    "last_success": datetime(2027, 2, 25, 8, 0, tzinfo=NEW_YORK),
     "interval_end": datetime(2027, 3, 1, 8, 0, tzinfo=NEW_YORK),
     "job": "invoice-dunning",
     "step": "run",
@@ -79,7 +80,11 @@ def test_only_strings_are_rendered_and_keys_stay() -> None:
     [
         (
             "{jobb}",
-            ["`{jobb}`", "attempt, interval_end, interval_start, job, run_id, scheduled_at, step", "`{{jobb}}`"],
+            [
+                "`{jobb}`",
+                "attempt, interval_end, interval_start, job, last_success, run_id, scheduled_at, step",
+                "`{{jobb}}`",
+            ],
         ),
         ("{job.__class__}", ["`{job.__class__}`", "not known"]),
         ("{job[0]}", ["not known"]),
@@ -183,3 +188,69 @@ def test_other_keys_with_braces_are_literal() -> None:
     value = {"{": 1, "{{job}}": 2, "$}": 3, 4: 5}
     assert check(value) == []
     assert render(value, VALUES) == value
+
+
+OUTPUTS = {
+    "job": "{steps.export.output.secret}",
+    "steps.export": {
+        "rows": 3,
+        "ratio": 0.5,
+        "files": [{"name": "a b.csv"}, None],
+        "0": "zero",
+        "ok": True,
+        "secret": "x",
+    },
+    "steps.post": [["first"]],
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "amid_text", "typed"),
+    [
+        ("{steps.export.output.rows}", "3", 3),
+        ("{steps.export.output.ratio}", "0.5", 0.5),
+        ("{steps.export.output.ok}", "true", True),
+        ("{steps.export.output.files.1}", "null", None),
+        ("{steps.export.output.files.0.name}", "a b.csv", "a b.csv"),
+        ("{steps.export.output.files}", '[{"name":"a b.csv"},null]', [{"name": "a b.csv"}, None]),
+        ("{steps.export.output.0}", "zero", "zero"),
+        ("{steps.post.output.0.0}", "first", "first"),
+        ("n={steps.export.output.rows}", "n=3", "n=3"),
+        ("{{steps.export.output.rows}}", "{steps.export.output.rows}", "{steps.export.output.rows}"),
+        ("{job}", "{steps.export.output.secret}", "{steps.export.output.secret}"),
+    ],
+)
+def test_an_output_keeps_its_type_where_json_is_sent_and_is_text_elsewhere(
+    text: str, amid_text: str, typed: object
+) -> None:
+    assert render([text], OUTPUTS) == [amid_text]
+    assert render([text], OUTPUTS, typed=True) == [typed]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "{steps.export.output.row}",
+            "`steps.export.output` has no `row`; its keys are: 0, files, ok, ratio, rows, secret",
+        ),
+        ("{steps.export.output.files.2}", "`steps.export.output.files` is a list of 2 items and has no `2`"),
+        ("{steps.export.output.files.-1}", "has no `-1`; the first item is 0"),
+        ("{steps.export.output.rows.x}", "`steps.export.output.rows` is a number, which has no `x`"),
+        ("{steps.export.output.files.1.x}", "is null, which has no `x`"),
+        ("{steps.export.output.ok.x}", "is true or false, which has no `x`"),
+        ("{steps.export.output.0.x}", "is a text of 4 characters, which has no `x`"),
+        ("{steps.audit.output.x}", "the step `audit` has no output, since it did not succeed"),
+    ],
+)
+def test_an_output_that_is_not_there_is_a_permanent_error_that_says_what_is(text: str, said: str) -> None:
+    for typed in (False, True):
+        with pytest.raises(HandlerError) as failure:
+            render({"a": text}, OUTPUTS, typed=typed)
+        assert failure.value.permanent
+        assert said in failure.value.message
+
+
+def test_outputs_used_are_named_by_their_steps() -> None:
+    value = ["{steps.a.output.x} {steps.b.output}", {"c": "{{steps.c.output}} {job}"}]
+    assert outputs_used(value) == {"a", "b"}
