@@ -2,11 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SUPPLY := .venv-supply
+RUNTIME := .venv-runtime
 LOCK := requirements.lock
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
 WORKERS ?= 2
 
-.PHONY: run setup test unit check format docs lock bench fuzz soak clean
+.PHONY: run setup test unit check format docs lock sbom audit bench fuzz soak clean
 
 run: setup ## Start everything on this machine and watch jobs run
 	$(BIN)/python -m worker.dev
@@ -25,12 +27,13 @@ test: setup ## All tests, on both cores
 unit: setup ## The tests without network and without sleep
 	$(BIN)/python -m pytest tests/unit -q -n $(WORKERS)
 
-check: setup ## Format, lint, types, import contracts, schemas
+check: setup ## Format, lint, types, import contracts, schemas of compose and Kubernetes
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+	$(BIN)/python -m tests.manifests
 	$(BIN)/hadolint Dockerfile
 
 format: setup ## Put the code in its form
@@ -45,6 +48,29 @@ lock: setup ## Renew the lock files from pyproject.toml: everything, what the im
 	$(COMPILE) pyproject.toml --group dev --output-file $(LOCK)
 	$(COMPILE) pyproject.toml --constraint $(LOCK) --output-file requirements-runtime.lock
 	$(COMPILE) --group build --constraint $(LOCK) --output-file requirements-build.lock
+	$(COMPILE) --group supply --output-file requirements-supply.lock
+
+sbom: $(RUNTIME)/installed $(SUPPLY)/installed ## Write sbom.cdx.json: what the image installs, with versions, licences and who needs what
+	$(SUPPLY)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+		--output-file sbom.cdx.json $(RUNTIME)/bin/python
+
+audit: $(SUPPLY)/installed ## Ask OSV for advisories about what the image installs; needs the network (OSV_URL: another place that answers)
+	@rm -f audit.json
+	@$(SUPPLY)/bin/pip-audit --vulnerability-service osv $(if $(OSV_URL),--osv-url $(OSV_URL)) --disable-pip --require-hashes \
+		--requirement requirements-runtime.lock --progress-spinner off --format json --output audit.json 2>audit.log; code=$$?; \
+	if [ ! -s audit.json ]; then tail -n 1 audit.log; echo "NOTHING WAS AUDITED: the advisories of OSV could not be asked for" >&2; exit 2; fi; \
+	tail -n 1 audit.log; echo "details: audit.json"; exit $$code
+
+$(SUPPLY)/installed: requirements-supply.lock
+	$(PYTHON) -m venv $(SUPPLY)
+	$(SUPPLY)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-supply.lock
+	@touch $@
+
+$(RUNTIME)/installed: requirements-runtime.lock
+	$(PYTHON) -m venv $(RUNTIME)
+	$(RUNTIME)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-runtime.lock
+	$(RUNTIME)/bin/python -m pip uninstall --quiet --yes pip setuptools
+	@touch $@
 
 fuzz: setup ## The differential and property tests, many times over: 50,000 questions to the real server
 	FUZZ_TRIPLES=50000 FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest tests/integration/test_times_differential.py \
@@ -57,4 +83,4 @@ bench: setup ## Measure; each figure is a ratio of two sides in one run
 	for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
 
 clean: ## Remove the environment and the state of the embedded server
-	rm -rf $(VENV) .tickwright
+	rm -rf $(VENV) $(SUPPLY) $(RUNTIME) .tickwright audit.json audit.log sbom.cdx.json

@@ -16,11 +16,12 @@ def execute(_: argparse.Namespace) -> int:
     """Runs a worker until it is asked to stop. Raises SettingsError before anything is connected."""
     from worker.app import run_worker
     from worker.logs import configure_logs
+    from worker.sdk_metrics import SdkMetrics
     from worker.settings import load_settings
 
-    settings = load_settings()
-    configure_logs(settings.log_format, settings.log_level)
-    asyncio.run(run_worker(settings))
+    settings, metrics = load_settings(), SdkMetrics()
+    configure_logs(settings.log_format, settings.log_level, metrics=metrics.buffer)
+    asyncio.run(run_worker(settings, metrics))
     return 0
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from importlib.metadata import PackageNotFoundError, version
@@ -12,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 from temporalio.common import WorkerDeploymentVersion
-from temporalio.worker import Worker, WorkerDeploymentConfig
+from temporalio.worker import (
+    PollerBehavior,
+    PollerBehaviorAutoscaling,
+    PollerBehaviorSimpleMaximum,
+    Worker,
+    WorkerDeploymentConfig,
+)
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities.handlers.calls import Calls
@@ -27,6 +34,8 @@ from schedules.errors import SettingsError
 from schedules.modules import find_handlers, import_modules
 from schedules.terminal import leave
 from schedules.wire import from_request
+from worker.access import Token
+from worker.backlog import Backlog
 from worker.builds import announced
 from worker.delivery import Delivery
 from worker.health import Health, serve_health
@@ -34,24 +43,31 @@ from worker.lifecycle import Stop, poll_until_stopped
 from worker.metrics import WorkerMetrics
 from worker.modules import find_activities, find_workflows, type_name
 from worker.reach import connect_patiently
+from worker.settings import Pollers
 from workflows.builds import BuildsWorkflow
 from workflows.offer import OfferWorkflow
 from workflows.unknown import UnknownWorkflow
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 
     from temporalio.client import Client
 
     from activities.contract import TimesRequest
     from activities.registry import HandlerRegistry
+    from worker.sdk_metrics import SdkMetrics
     from worker.settings import WorkerSettings
 
 DEPLOYMENT = "tickwright"
 SANDBOX = SandboxedWorkflowRunner(
-    restrictions=SandboxRestrictions.default.with_passthrough_modules("activities", "pydantic", "structlog")
+    restrictions=SandboxRestrictions.default.with_passthrough_modules(
+        "activities", "workflows", "pydantic", "structlog"
+    )
 )
-"""Lets handlers and workflows share a module: what handlers import is not loaded anew for each run."""
+"""Lets handlers and workflows share a module: what handlers import, and JobWorkflow, is not loaded anew for each run.
+
+Without it a run takes a third more of the worker's time; that our workflows ask for no clock or chance is a contract of imports.
+"""
 HEARTBEAT_THROTTLE = timedelta(seconds=5)
 """A step learns of its cancellation by the answer to a heartbeat, and the SDK would hold heartbeats back for up to a minute."""
 
@@ -71,25 +87,45 @@ class Offer:
         return cls(find_handlers(modules), find_workflows(modules), find_activities(modules))
 
 
-async def run_worker(settings: WorkerSettings) -> None:
+async def run_worker(settings: WorkerSettings, sdk_metrics: SdkMetrics) -> None:
     """Runs a worker until a signal asks it to stop.
 
-    Raises SettingsError before connecting for a module that cannot be used, AddressInUseError, NamespaceError and
-    WorkerFailedError.
+    Raises SettingsError before connecting for a module or a token that cannot be used, AddressInUseError, NamespaceError
+    and WorkerFailedError.
     """
-    offer, metrics, stop = Offer.of(settings.modules), WorkerMetrics(), Stop(stop_at_once)
+    offer, token, metrics, stop = Offer.of(settings.modules), Token.of(settings), WorkerMetrics(), Stop(stop_at_once)
+    metrics.registry.register(sdk_metrics)
     health = Health(metrics.registry, burden=lambda: given_up_too_many(metrics.given_up, settings.max_concurrent_steps))
-    with stop.on_signals():
-        async with serve_health(health, settings.http_address) as url:
+    with stop.on_signals(), beside(sdk_metrics.keep_taking()):
+        async with serve_health(health, settings.http_address, token) as url:
             structlog.get_logger().info("health and metrics", action="http_serving", url=url)
             health.client = await connect_patiently(stop)
             if health.client is None:
                 return
+            backlog = Backlog(health.client, settings.task_queue, metrics)
+            health.remarks = lambda: [metrics.slots.remark(), backlog.remark()]
             async with (
                 build_worker(health.client, settings, offer, metrics) as worker,
                 announced(health.client, settings.task_queue, build_of(settings)),
             ):
-                await poll_until_stopped(worker, health, stop, settings.drain_timeout)
+                with beside(backlog.watch(settings.backlog_interval)):
+                    await poll_until_stopped(worker, health, stop, settings.drain_timeout)
+
+
+@contextmanager
+def beside(work: Coroutine[Any, Any, None]) -> Iterator[None]:
+    """Does `work` while the block runs; a fault of it is logged and stops nothing else."""
+    task = asyncio.create_task(work)
+    task.add_done_callback(_log_fault)
+    try:
+        yield
+    finally:
+        task.cancel()
+
+
+def _log_fault(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()):
+        structlog.get_logger().error("work beside the worker ended", action="beside_failed", exc_info=error)
 
 
 @asynccontextmanager
@@ -100,7 +136,7 @@ async def build_worker(
     async with open_session() as session:
         executor = ThreadPoolExecutor(settings.max_concurrent_steps, thread_name_prefix="activity")
         calls = Calls()
-        metrics.watch(calls)
+        metrics.watch(calls, settings.max_concurrent_steps)
         steps = StepActivities(
             registry=offer.handlers,
             secrets=SecretStore(os.environ, settings.secrets_dir),
@@ -133,7 +169,11 @@ def _worker(
             max_concurrent_activities=settings.max_concurrent_steps,
             max_concurrent_workflow_tasks=settings.max_concurrent_workflow_tasks,
             max_cached_workflows=settings.max_cached_workflows,
+            max_concurrent_local_activities=settings.max_concurrent_local_activities,
             max_activities_per_second=settings.max_steps_per_second,
+            max_task_queue_activities_per_second=settings.max_queue_steps_per_second,
+            workflow_task_poller_behavior=_polling(settings.workflow_pollers),
+            activity_task_poller_behavior=_polling(settings.step_pollers),
             max_heartbeat_throttle_interval=HEARTBEAT_THROTTLE,
             graceful_shutdown_timeout=settings.drain_timeout,
             deployment_config=WorkerDeploymentConfig(
@@ -146,8 +186,12 @@ def _worker(
         raise SettingsError(f"the worker cannot be built from TICKWRIGHT_MODULES and the settings: {reason}") from error
 
 
+def _polling(pollers: Pollers) -> PollerBehavior:
+    return PollerBehaviorSimpleMaximum(pollers) if isinstance(pollers, int) else PollerBehaviorAutoscaling()
+
+
 def given_up_too_many(count: int, limit: int) -> str:
-    """Why a worker is not ready: its own threads weigh it down. Empty while there are fewer than its steps at a time."""
+    """Why a worker is neither ready nor well: its own threads weigh it down. Empty while there are fewer than its steps at a time."""
     return f"{count} handlers go on although their attempts have ended; restart this worker" if count >= limit else ""
 
 

@@ -1,4 +1,4 @@
-"""Health over HTTP: is this process alive, and should work be counted on from it."""
+"""Health over HTTP: is this process alive, has it begun, and should work be counted on from it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from temporalio.service import RPCError
 from worker.serving import serving
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
     from temporalio.client import Client
+
+    from worker.access import Token
 
 State = Literal["starting", "polling", "draining"]
 REACH_TIMEOUT = timedelta(seconds=2)
@@ -30,34 +32,54 @@ class Health:
     state: State = "starting"
     client: Client | None = field(default=None, repr=False)
     burden: Callable[[], str] = lambda: ""
-    """What of its own keeps the worker from working well; empty for nothing."""
+    """What only a restart mends; empty for nothing."""
+    remarks: Callable[[], list[str]] = list
+    """What is worth a word, yet no fault of this worker: it stays ready, lest a rollout or an autoscaler count it out."""
 
     async def unready_reason(self) -> str:
         """Why no work should be counted on; empty where it should."""
         if self.state != "polling" or self.client is None:
             return self.state
+        if burden := self.burden():
+            return burden
         try:
             await self.client.service_client.check_health(timeout=REACH_TIMEOUT)
         except RPCError as error:
             return f"server unreachable: {error.status.name}"
-        return self.burden()
+        return ""
 
 
 @asynccontextmanager
-async def serve_health(health: Health, address: tuple[str, int]) -> AsyncIterator[str]:
-    """Serves /livez, /readyz and /metrics and gives the URL. Raises AddressInUseError."""
+async def serve_health(health: Health, address: tuple[str, int], token: Token | None = None) -> AsyncIterator[str]:
+    """Serves /livez, /startupz, /readyz and /metrics and gives the URL. Raises AddressInUseError.
 
-    async def livez(_: web.Request) -> web.Response:
-        return web.Response(text="ok\n")
-
-    async def readyz(_: web.Request) -> web.Response:
-        reason = await health.unready_reason()
-        return web.Response(text=f"{reason or 'ok'}\n", status=503 if reason else 200)
-
-    async def metrics(_: web.Request) -> web.Response:
-        return web.Response(body=generate_latest(health.metrics), headers={"Content-Type": CONTENT_TYPE_LATEST})
-
+    The token is asked for at /metrics alone: a probe of Kubernetes can take no header from a Secret.
+    """
     application = web.Application()
-    application.add_routes([web.get("/livez", livez), web.get("/readyz", readyz), web.get("/metrics", metrics)])
+    application.add_routes([web.get(path, page) for path, page in _pages(health, token).items()])
     async with serving(application, address, "TICKWRIGHT_HTTP_ADDRESS") as url:
         yield url
+
+
+def _pages(health: Health, token: Token | None) -> dict[str, Callable[[web.Request], Awaitable[web.Response]]]:
+    async def livez(_: web.Request) -> web.Response:
+        return _verdict(health.burden())
+
+    async def startupz(_: web.Request) -> web.Response:
+        return _verdict("starting" if health.state == "starting" else "")
+
+    async def readyz(_: web.Request) -> web.Response:
+        return _verdict(await health.unready_reason(), health.remarks())
+
+    async def metrics(request: web.Request) -> web.Response:
+        if token and not token.admits(request.headers.get("Authorization", "")):
+            return web.Response(text="a token is needed\n", status=401, headers={"WWW-Authenticate": "Bearer"})
+        return web.Response(body=generate_latest(health.metrics), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    return {"/livez": livez, "/startupz": startupz, "/readyz": readyz, "/metrics": metrics}
+
+
+def _verdict(reason: str, remarks: Sequence[str] = ()) -> web.Response:
+    """`ok` or the reason, and a line for each remark."""
+    lines = [reason or "ok", *filter(None, remarks)]
+    return web.Response(text="".join(f"{line}\n" for line in lines), status=503 if reason else 200)

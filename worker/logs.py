@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, TextIO
 
 import structlog
 from structlog.tracebacks import ExceptionDictTransformer
-from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
+from temporalio.runtime import (
+    LogForwardingConfig,
+    LoggingConfig,
+    MetricBuffer,
+    Runtime,
+    TelemetryConfig,
+    TelemetryFilter,
+)
 
 from activities.redact import redact_event
 
@@ -21,8 +28,13 @@ ATTEMPT_LOGGER = "temporalio.activity"
 """Logs each failed attempt with a traceback; our own line about it says more and hides what is secret."""
 
 
-def configure_logs(log_format: str | None, level: str, stream: TextIO = sys.stderr) -> None:
-    """Sends everything to `stream` in one form. Without a format: console on a terminal, else JSON."""
+def configure_logs(
+    log_format: str | None, level: str, stream: TextIO = sys.stderr, metrics: MetricBuffer | None = None
+) -> None:
+    """Sends everything to `stream` in one form, and the SDK's metrics to `metrics`.
+
+    Without a format: console on a terminal, else JSON.
+    """
     console = stream.isatty() if log_format is None else log_format == "console"
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -47,7 +59,7 @@ def configure_logs(log_format: str | None, level: str, stream: TextIO = sys.stde
     root.setLevel(level.upper())
     logging.getLogger(ATTEMPT_LOGGER).setLevel(logging.ERROR)
     logging.captureWarnings(capture=True)
-    _forward_core_logs()
+    _set_up_core(metrics)
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -70,11 +82,12 @@ def _for_people() -> list[Processor]:
     return [structlog.processors.format_exc_info, redact_event, structlog.dev.ConsoleRenderer()]
 
 
-def _forward_core_logs() -> None:
+def _set_up_core(metrics: MetricBuffer | None) -> None:
     """The SDK's core, which is no Python, writes to the terminal by itself unless it is given a logger."""
     forwarding = LogForwardingConfig(logging.getLogger(CORE_LOGGER), prepend_target_on_message=False)
     levels = TelemetryFilter(core_level="WARN", other_level="ERROR")
-    telemetry = TelemetryConfig(logging=LoggingConfig(levels, forwarding=forwarding))
+    logging_config = LoggingConfig(levels, forwarding=forwarding)
+    telemetry = TelemetryConfig(logging=logging_config, metrics=metrics, attach_service_name=False)
     Runtime.set_default(Runtime(telemetry=telemetry), error_if_already_set=False)
 
 

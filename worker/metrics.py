@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Plat
 
 from activities.handlers.calls import Calls
 from activities.observe import StepFinished, StepStarted
+from worker.slots import Slots
 
 SECONDS = (0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 12 * 3600)
 
@@ -28,17 +29,27 @@ class WorkerMetrics:
             buckets=SECONDS,
             registry=self.registry,
         )
-
+        self.backlog = Gauge(
+            "tickwright_task_queue_backlog", "Tasks that wait.", ["task_queue", "kind"], registry=self.registry
+        )
+        self.backlog_age = Gauge(
+            "tickwright_task_queue_backlog_age_seconds",
+            "For how long the oldest waiting task has waited.",
+            ["task_queue", "kind"],
+            registry=self.registry,
+        )
         self._given_up = Gauge(
             "tickwright_handlers_given_up",
             "Handlers that go on now although their attempt has ended.",
             registry=self.registry,
         )
         self._calls: Calls | None = None
+        self.slots = Slots()
 
-    def watch(self, calls: Calls) -> None:
-        """Takes the number of handlers that were given up from `calls`."""
+    def watch(self, calls: Calls, max_concurrent_steps: int) -> None:
+        """Takes the number of handlers that were given up from `calls`; so many steps may run at the same time."""
         self._calls = calls
+        self.slots.limit = max_concurrent_steps
         self._given_up.set_function(lambda: self.given_up)
 
     @property
@@ -51,7 +62,9 @@ class WorkerMetrics:
         running = self._running.labels(fact.job, fact.step)
         if isinstance(fact, StepStarted):
             running.inc()
+            self.slots.take()
             return
         running.dec()
+        self.slots.give_back()
         self._finished.labels(fact.job, fact.step, fact.handler, fact.outcome).inc()
         self._duration.labels(fact.job, fact.step).observe(fact.duration)

@@ -8,7 +8,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, DirectoryPath, Field, ValidationError
+from pydantic import BeforeValidator, DirectoryPath, Field, FilePath, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings.sources import TomlConfigSettingsSource
 
@@ -24,7 +24,14 @@ if TYPE_CHECKING:
 PREFIX = "TICKWRIGHT_"
 SECRET_PREFIX = "TICKWRIGHT_SECRET_"  # noqa: S105 - the prefix of names, not a secret
 FILE = Path("tickwright.toml")
-ADVICE = {"bool_parsing": "write true or false", "path_not_directory": "give a folder that exists"}
+ADVICE = {
+    "bool_parsing": "write true or false",
+    "path_not_directory": "give a folder that exists",
+    "path_not_file": "give a file that exists",
+}
+SECRETS = frozenset({"http_token"})
+"""Fields whose values are in no message."""
+AUTO = "auto"
 
 
 def _names(value: Any) -> Any:
@@ -44,6 +51,16 @@ def host_and_port(value: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+def _pollers(value: Any) -> Any:
+    """A number of at least two, or `auto`."""
+    if value == AUTO or (str(value).isdecimal() and int(value) >= 2):  # noqa: PLR2004 - the SDK's least
+        return value
+    raise ValueError(f"{value!r} is no number of polls; write 2 or more, or auto")
+
+
+Pollers = Annotated[int | Literal["auto"], BeforeValidator(_pollers)]
+
+
 class WorkerSettings(BaseSettings):
     """What a worker pod can be told. Every field is `TICKWRIGHT_<NAME>`, or the same in lower case in the file."""
 
@@ -56,8 +73,10 @@ class WorkerSettings(BaseSettings):
     allow_commands: bool = Field(False, description="Whether `command` steps may run on this worker.")
     secrets_dir: DirectoryPath | None = Field(None, description="Folder with one file a secret, for ${secret:NAME}.")
     http_address: Annotated[tuple[str, int], NoDecode, BeforeValidator(_address)] = Field(
-        ("127.0.0.1", 9464), description="Address for /livez, /readyz and /metrics."
+        ("127.0.0.1", 9464), description="Address for /livez, /startupz, /readyz and /metrics."
     )
+    http_token: SecretStr | None = Field(None, min_length=1, description="Bearer token that /metrics asks for.")
+    http_token_file: FilePath | None = Field(None, description="File with that token instead, read at each request.")
     drain_timeout: Annotated[timedelta, BeforeValidator(parse_duration)] = Field(
         timedelta(seconds=30), description="How long running steps may go on after SIGTERM."
     )
@@ -72,6 +91,22 @@ class WorkerSettings(BaseSettings):
     max_cached_workflows: int = Field(1000, ge=1, description="Runs kept in memory between their tasks.")
     max_steps_per_second: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="Steps started a second, at the most; none given: no limit."
+    )
+    max_queue_steps_per_second: float | None = Field(
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="The same for all workers of the task queue together; the server keeps to it.",
+    )
+    max_concurrent_local_activities: int = Field(
+        100, ge=1, description="Local activities (arguments of `workflow` steps) at the same time."
+    )
+    workflow_pollers: Pollers = Field(
+        5, description="Requests for workflow tasks that wait at the server; `auto`: as many as it takes, up to 100."
+    )
+    step_pollers: Pollers = Field(5, description="Requests for steps that wait at the server, likewise.")
+    backlog_interval: Annotated[timedelta, BeforeValidator(parse_duration)] = Field(
+        timedelta(seconds=15), description="How often the server is asked what waits in the task queue; 0s: not at all."
     )
     build_id: str = Field("", description="Names this build in Temporal; by default the installed version.")
 
@@ -153,7 +188,8 @@ def _problem(error: ErrorDetails) -> str:
     place = variable if variable in os.environ else f"{FILE}: {name}"
     if error["type"] == "value_error":  # Ours: it names the value itself.
         return f"{place}: {error['msg'].removeprefix('Value error, ')}"
-    return f"{place}: {ADVICE.get(error['type'], error['msg'])}, not {error['input']!r}"
+    given = "" if name in SECRETS else f", not {error['input']!r}"
+    return f"{place}: {ADVICE.get(error['type'], error['msg'])}{given}"
 
 
 def _shown(default: Any) -> str:

@@ -95,6 +95,16 @@ def check_compose(words: list[str]) -> None:
     assert all(word in services for word in words[2:] if not word.startswith("-"))
 
 
+def check_kubectl(words: list[str]) -> None:
+    """Folders are ones that kustomize builds, and what is named stands in the manifests."""
+    manifests = "".join(path.read_text() for path in (readme.ROOT / "deploy").rglob("*.yaml"))
+    for word in words:
+        if word.startswith("deploy/"):
+            assert (readme.ROOT / word / "kustomization.yaml").exists()
+        elif "tickwright" in word:
+            assert f"ame: {word.rpartition('/')[2]}" in manifests
+
+
 @pytest.mark.parametrize("line", COMMANDS)
 def test_every_command_is_one_that_there_is(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     words = shlex.split(line)
@@ -105,6 +115,8 @@ def test_every_command_is_one_that_there_is(line: str, monkeypatch: pytest.Monke
             check_python(words[1:], monkeypatch)
         case "temporal":
             check_temporal(words[1:])
+        case "kubectl":
+            check_kubectl(words[1:])
         case "docker":
             check_compose(words[1:])
         case "make":

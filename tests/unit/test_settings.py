@@ -10,6 +10,7 @@ import pytest
 
 from schedules.codec_keys import SETTINGS as CODEC_SETTINGS
 from schedules.errors import SettingsError
+from worker.access import Token
 from worker.settings import WorkerSettings, load_settings, settings_help
 
 
@@ -57,6 +58,12 @@ def test_without_anything_given_the_documented_defaults_hold() -> None:
         ("max_concurrent_workflow_tasks", "2", 2),
         ("max_cached_workflows", "1", 1),
         ("max_steps_per_second", "0.5", 0.5),
+        ("max_queue_steps_per_second", "3", 3.0),
+        ("max_concurrent_local_activities", "4", 4),
+        ("workflow_pollers", "2", 2),
+        ("workflow_pollers", "auto", "auto"),
+        ("step_pollers", "20", 20),
+        ("backlog_interval", "0s", timedelta(0)),
         ("build_id", "abc", "abc"),
     ],
 )
@@ -96,6 +103,11 @@ def test_the_secrets_folder_has_to_be_there(tmp_path: Path, monkeypatch: pytest.
         ("max_steps_per_second", "0", "greater than 0"),
         ("max_steps_per_second", "nan", "finite number"),
         ("max_steps_per_second", "inf", "finite number"),
+        ("max_queue_steps_per_second", "0", "greater than 0"),
+        ("max_concurrent_local_activities", "0", "greater than or equal to 1"),
+        ("workflow_pollers", "1", "write 2 or more, or auto"),
+        ("step_pollers", "many", "write 2 or more, or auto"),
+        ("backlog_interval", "15", 'write for example "30s"'),
     ],
 )
 def test_a_bad_value_is_refused_with_its_place_and_what_to_write(
@@ -116,6 +128,32 @@ def test_an_unknown_variable_is_refused_with_its_near_miss(monkeypatch: pytest.M
 def test_an_unknown_variable_without_a_near_miss_leads_to_the_help(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TICKWRIGHT_QQQ", "x")
     assert refusal() == ["TICKWRIGHT_QQQ: no such setting; `python -m worker --help` lists them all"]
+
+
+def test_the_token_is_in_no_message_and_no_repr(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TICKWRIGHT_HTTP_TOKEN", "sesame")
+    settings = load_settings()
+    assert "sesame" not in repr(settings)
+    assert Token.of(settings)
+    write_file("http_token = 4711")
+    monkeypatch.delenv("TICKWRIGHT_HTTP_TOKEN")
+    assert refusal() == ["tickwright.toml: http_token: Input should be a valid string"]
+
+
+def test_a_token_has_one_place_and_is_not_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "token"
+    monkeypatch.setenv("TICKWRIGHT_HTTP_TOKEN_FILE", str(file))
+    assert refusal() == [f"TICKWRIGHT_HTTP_TOKEN_FILE: give a file that exists, not '{file}'"]
+    file.write_text("\n")
+    with pytest.raises(SettingsError, match="no token in"):
+        Token.of(load_settings())
+    monkeypatch.setenv("TICKWRIGHT_HTTP_TOKEN", "sesame")
+    with pytest.raises(SettingsError, match="both given"):
+        Token.of(load_settings())
+
+
+def test_without_a_token_everyone_may_read() -> None:
+    assert Token.of(load_settings()) is None
 
 
 def test_secrets_are_no_settings(monkeypatch: pytest.MonkeyPatch) -> None:

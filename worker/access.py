@@ -1,0 +1,49 @@
+"""Who may read the metrics."""
+
+from __future__ import annotations
+
+from hmac import compare_digest
+from typing import TYPE_CHECKING
+
+from schedules.errors import SettingsError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from worker.settings import WorkerSettings
+
+SCHEME = "Bearer "
+
+
+class Token:
+    """What has to be sent as `Authorization: Bearer …`; of a file, what it holds at that moment."""
+
+    def __init__(self, text: str = "", file: Path | None = None) -> None:
+        self._text = text
+        self._file = file
+
+    @classmethod
+    def of(cls, settings: WorkerSettings) -> Token | None:
+        """None where everyone may. Raises SettingsError for a file without a token, and for two tokens."""
+        given, file = settings.http_token, settings.http_token_file
+        if given and file:
+            raise SettingsError("TICKWRIGHT_HTTP_TOKEN and TICKWRIGHT_HTTP_TOKEN_FILE are both given; remove one")
+        token = cls(given.get_secret_value() if given else "", file)
+        if file and not token._expected():
+            raise SettingsError(f"TICKWRIGHT_HTTP_TOKEN_FILE: no token in {file}, or it cannot be read")
+        return token if given or file else None
+
+    def admits(self, authorization: str) -> bool:
+        """Whether a request with this header may read; how long the answer takes does not tell how much of it is right."""
+        expected = self._expected()
+        given = authorization.removeprefix(SCHEME) if authorization.startswith(SCHEME) else ""
+        return bool(expected) and compare_digest(given.encode(errors="surrogateescape"), expected)
+
+    def _expected(self) -> bytes:
+        """Empty where the file is not there: then nobody may."""
+        if self._file is None:
+            return self._text.encode()
+        try:
+            return self._file.read_bytes().strip()
+        except OSError:
+            return b""
