@@ -11,6 +11,7 @@ from typing import Any, Literal
 JOB_WORKFLOW = "JobWorkflow"
 RUN_STEP = "run_step"
 RENDER_ARGUMENTS = "render_arguments"
+DECIDE_LATE_START = "decide_late_start"
 OFFER_WORKFLOW = "TickwrightOffer"
 DESCRIBE_OFFER = "describe_offer"
 BUILDS_WORKFLOW = "TickwrightBuilds"
@@ -90,7 +91,7 @@ class CatchUpRequest:
     """What is done about an occurrence that starts late.
 
     A run that starts at most `late_after` seconds after its scheduled time is on time, and nothing of this concerns it.
-    `window` is the schedule's catch-up window, `jitter` its jitter, all in seconds.
+    `window` is the schedule's catch-up window, `jitter` its jitter, all in seconds. After `end_at` nothing is due any more.
     """
 
     policy: CatchUpPolicy
@@ -100,6 +101,7 @@ class CatchUpRequest:
     jitter: float = 0.0
     max_missed: int = 1
     start_deadline: float | None = None
+    end_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -216,3 +218,34 @@ class NewBuild:
     build_id: str
     task_queue: str
     came_up_at: str
+
+
+@dataclass(frozen=True)
+class LateStart:
+    """The one argument of DECIDE_LATE_START: a run that started late. Times as everywhere; those of its start with fractions.
+
+    `schedule` is the schedule that started it; up to `caught_up_to` an earlier late run has decided.
+    """
+
+    job: str
+    schedule: str
+    workflow_id: str
+    run_id: str
+    scheduled_at: str
+    started_at: str
+    first_task_at: str
+    times: TimesRequest
+    catchup: CatchUpRequest
+    caught_up_to: str = ""
+
+
+@dataclass(frozen=True)
+class LateVerdict:
+    """What becomes of a run that started late: it runs, or it ends as `outcome` and the occurrences of `instead` run, one by one."""
+
+    run: bool
+    outcome: Outcome = "superseded"
+    reason: str = ""
+    instead: list[str] = field(default_factory=list)
+    not_run: NotRun | None = None
+    caught_up_to: str = ""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields, is_dataclass
-from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE, JobRequest
+from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE, CatchUpRequest, JobRequest
 from schedules import wire
 from schedules.calendar_spec import NO_CALENDARS, CalendarSet
+from schedules.catch_up import compile_catch_up
 from schedules.compile_steps import compile_steps
 from schedules.describe import describe_job, schedule_text
 from schedules.direct import compile_direct
+from schedules.horizon import horizon
 from schedules.job_times import job_times
 from schedules.model import Action, DesiredSchedule, Policies, Times
 from schedules.spec import JobSpec
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from schedules.project import Project
 
 SUMMARY_LENGTH = 200
-BOUNDED = frozenset({"skip", "buffer_one", "cancel_other", "terminate_other"})
-"""Overlap policies under which an outage of any length leads to two late runs at the most."""
-YEAR, DAY = timedelta(days=365), timedelta(days=1)
 
 
 def compile_project(project: Project, now: datetime) -> dict[str, DesiredSchedule]:
@@ -47,7 +45,8 @@ def compile_job(
     owner = f"{project}/{environment}"
     if job.run and job.run.workflow and job.run.workflow.direct:
         return compile_direct(job, owner, compiled, job.run.workflow, job.run.workflow.direct)
-    request = compile_request(job, project, environment, compiled.times)
+    catch_up = compile_catch_up(job, compiled.times, horizon(now)[0])
+    request = compile_request(job, project, environment, compiled.times, catch_up)
     return DesiredSchedule(
         id=job.name,
         owner=owner,
@@ -60,17 +59,28 @@ def compile_job(
             summary=_summary(job),
             details=describe_job(job, owner),
         ),
-        policies=Policies(job.overlap, seconds(YEAR if job.overlap in BOUNDED else DAY)),
+        policies=Policies(job.overlap, int(catch_up.window)),
         paused=job.paused,
         exact_until=compiled.exact_until,
         left_out=compiled.left_out,
     )
 
 
-def compile_request(job: JobSpec, project: str, environment: str, times: Times) -> JobRequest:
+def compile_request(
+    job: JobSpec, project: str, environment: str, times: Times, catch_up: CatchUpRequest | None = None
+) -> JobRequest:
     """What each run of the job is given."""
     deadline = job.deadline.total_seconds() if job.deadline else None
-    return JobRequest(project, environment, job.name, wire.to_request(times), compile_steps(job), deadline)
+    return JobRequest(
+        project,
+        environment,
+        job.name,
+        wire.to_request(times),
+        compile_steps(job),
+        deadline,
+        catchup=catch_up,
+        outcome_attribute=True,
+    )
 
 
 def as_json(request: Any) -> Any:
@@ -94,11 +104,6 @@ def _defaults(kind: Any) -> dict[str, Any]:
     given = {item.name: item.default for item in fields(kind) if item.default is not MISSING}
     shown = {name for name, value in given.items() if isinstance(value, int | float) and value is not False}
     return {name: value for name, value in {**made, **given}.items() if name not in shown}
-
-
-def seconds(duration: timedelta) -> int:
-    """Whole seconds."""
-    return int(duration.total_seconds())
 
 
 def _summary(job: JobSpec) -> str:

@@ -48,6 +48,7 @@ def consequences(
     old = new if desired.times == observed.times else Occurrences(observed.times)
     notes = [
         *_policies(observed.policies, desired.policies),
+        *_catch_up(_told(observed), _told(desired)),
         *_in_progress(observed),
         *_discarded(desired, observed, new, now),
         *_times_changed(desired, old, new, fields, now),
@@ -87,6 +88,30 @@ def _policies(before: Policies, after: Policies) -> Iterator[str]:
     for name, old, new in shown:
         if old != new:
             yield f"policy {name} changes from {old} to {new}"
+
+
+def _told(schedule: DesiredSchedule | ObservedSchedule) -> dict[str, Any]:
+    """What the schedule's runs are told about late starts; nothing where they are not runs of ours."""
+    first = next(iter(schedule.action.args), None)
+    found = first.get("catchup") if isinstance(first, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _catch_up(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+    for name, shown in (("catchup", _rule), ("start_deadline", _deadline)):
+        old, new = shown(before), shown(after)
+        if old != new:
+            yield f"policy {name} changes from {old} to {new}"
+
+
+def _rule(told: dict[str, Any]) -> str:
+    policy = str(told.get("policy", "none"))
+    return f"{policy} of {told.get('max_missed')}" if policy == "run_all" else policy
+
+
+def _deadline(told: dict[str, Any]) -> str:
+    seconds = told.get("start_deadline")
+    return format_duration(timedelta(seconds=seconds)) if isinstance(seconds, int | float) else "none"
 
 
 def _window(policies: Policies) -> str:

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 FINGERPRINT = "fingerprint"
 REPEATED = {
     "action.args[0].times": "times.",
+    "action.args[0].catchup.overlap": "policies.overlap",
+    "action.args[0].catchup.window": "policies.catchup_window",
+    "action.args[0].catchup.jitter": "times.jitter",
+    "action.args[0].catchup.late_after": "times.",
+    "action.args[0].catchup.end_at": "times.",
     "action.args[0].project": "owner",
     "action.args[0].environment": "owner",
     f"action.search_attributes.{OWNER_ATTRIBUTE}": "owner",

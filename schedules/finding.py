@@ -20,6 +20,7 @@ FindingId = Literal[
     "interval-drift",
     "faster-than-timeout",
     "not-compensated",
+    "catch-up-crowd",
     "zone-fixed-offset",
     "nothing-to-move",
     "calendar-unused",

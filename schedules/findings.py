@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from schedules.findings_catch_up import catch_up_findings
 from schedules.findings_project import project_findings
 from schedules.findings_reading import reading_findings
 from schedules.findings_steps import steps_findings
@@ -42,7 +43,12 @@ def findings(
     yield from errors(project, times)
     for job in project.jobs:
         found = times[job.name]
-        seen = (times_findings(job, found, now), reading_findings(job, found, project.name, now), steps_findings(job))
+        seen = (
+            times_findings(job, found, now),
+            catch_up_findings(job, found, now),
+            reading_findings(job, found, project.name, now),
+            steps_findings(job),
+        )
         for finding in chain.from_iterable(seen):
             if finding.id not in job.lint.ignore:
                 yield finding

@@ -9,15 +9,15 @@ from datetime import datetime
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from activities.contract import HASH_ATTRIBUTE, OWNER_ATTRIBUTE
+from activities.contract import HASH_ATTRIBUTE, OUTCOME_ATTRIBUTE, OWNER_ATTRIBUTE
 from schedules.model import Calendar
 from schedules.wire import calendar_text
 
 if TYPE_CHECKING:
     from schedules.model import DesiredSchedule
 
-ATTRIBUTES = (OWNER_ATTRIBUTE, HASH_ATTRIBUTE)
-"""The search attributes by which a sync knows its own schedules again."""
+ATTRIBUTES = (OWNER_ATTRIBUTE, HASH_ATTRIBUTE, OUTCOME_ATTRIBUTE)
+"""The search attributes by which a sync knows its own schedules again, and the one by which runs tell how they ended."""
 DIGITS = 32
 FORM = 1
 """Counts the ways in which a schedule was written to the server; with a new one every schedule is written once more."""
@@ -30,7 +30,7 @@ def fingerprint(desired: DesiredSchedule) -> str:
 
 
 def marks(desired: DesiredSchedule) -> dict[str, Any]:
-    """The values of those attributes."""
+    """The values of those attributes that a schedule has."""
     return {OWNER_ATTRIBUTE: desired.owner, HASH_ATTRIBUTE: fingerprint(desired)}
 
 

@@ -27,6 +27,7 @@ SECTIONS = {
     "CalendarEntry": "`schedule`: `{calendar: …}`",
     "DstSpec": "`dst`",
     "LintSpec": "`lint`",
+    "CatchUpSpec": "`catchup`",
     "RetrySpec": "`retry`",
     "RunSpec": "`run`",
     "StepSpec": "`steps[n]`",

@@ -20,6 +20,7 @@ from pydantic import (
 
 from activities.contract import DEFAULT_TASK_QUEUE
 from schedules.calendar_spec import unknown_calendar
+from schedules.catch_up_spec import CatchUpSpec, check_catch_up
 from schedules.cron import CronError, Gap, Repeat
 from schedules.cron_check import check_cron
 from schedules.day_rule import OnHoliday
@@ -53,6 +54,7 @@ __all__ = [
     "AtEntry",
     "BusinessDayEntry",
     "CalendarEntry",
+    "CatchUpSpec",
     "CommandSpec",
     "CompensateSpec",
     "CronEntry",
@@ -259,6 +261,17 @@ class JobSpec(Spec):
         description="What happens at a scheduled time while the run before is still going: no run, one waits, all "
         "wait, the run before is cancelled or terminated, or both run.",
     )
+    catchup: CatchUpSpec | None = Field(
+        default=None,
+        description="What becomes of runs that were missed, since the server or every worker was away; by default the newest "
+        "runs (`{policy: run_latest}`), and `null` takes back a default.",
+        examples=[{"policy": "run_all", "max_missed": 3}],
+    )
+    start_deadline: AtLeastOneSecond | None = Field(
+        default=None,
+        description="A run that could not start within this after its scheduled time is recorded as too late and does not run; "
+        "`null` takes back a default.",
+    )
     deadline: Duration | None = Field(
         default=None,
         description="Longest time for the whole run, with all its attempts and waits; `null` takes back a default.",
@@ -287,6 +300,7 @@ class JobSpec(Spec):
             )
         if fault := self.retry.wait_too_long():
             raise fault
+        check_catch_up(self)
         return self
 
 

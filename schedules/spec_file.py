@@ -11,7 +11,7 @@ from schedules.day_rule import OnHoliday
 from schedules.fields import AtLeastFiveSeconds, AtLeastOneSecond, Duration, Items, JobName, OwnerPart, Spec, Timezone
 from schedules.model import Overlap
 from schedules.shown import shown
-from schedules.spec import DstSpec, JobSpec, Label, LintSpec, RetrySpec
+from schedules.spec import CatchUpSpec, DstSpec, JobSpec, Label, LintSpec, RetrySpec
 from schedules.step_spec import TaskQueue
 
 FORMAT_VERSION = 1
@@ -37,6 +37,8 @@ class Defaults(Spec):
     on_holiday: OnHoliday = _as_in_job("on_holiday")
     lint: LintSpec = _as_in_job("lint")
     timeout: AtLeastOneSecond = _as_in_job("timeout")
+    catchup: CatchUpSpec | None = _as_in_job("catchup")
+    start_deadline: AtLeastOneSecond | None = _as_in_job("start_deadline")
     deadline: Duration | None = _as_in_job("deadline")
     heartbeat_timeout: AtLeastFiveSeconds = _as_in_job("heartbeat_timeout")
     retry: RetrySpec = _as_in_job("retry")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from activities.contract import OWNER_ATTRIBUTE
+from activities.contract import HASH_ATTRIBUTE, OWNER_ATTRIBUTE
 from schedules.errors import MissingAttributesError, ServerAwayError, ServerError
 from schedules.fingerprint import ATTRIBUTES, marks
 from schedules.listed import cut
@@ -246,7 +246,7 @@ class SchedulesInMemory:
         self._show(kept.id)
 
     def _refuse_unknown(self) -> None:
-        for name in ATTRIBUTES:
+        for name in (OWNER_ATTRIBUTE, HASH_ATTRIBUTE):
             if name not in self._known:
                 raise ServerError("write", "INVALID_ARGUMENT", f"search attribute {name} is not defined")
 

@@ -16,14 +16,16 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from activities.contract import HASH_ATTRIBUTE, OWNER_ATTRIBUTE
 from activities.handlers.process import GuardedProcess
+from schedules.fingerprint import ATTRIBUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HOST = "127.0.0.1"
 START_SECONDS = 60.0
+FAST_FILE = ("--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=normal")
+"""Commits survive the death of the process, if not of the machine, at half the cost."""
 TEMPORAL = Path(sys.executable).with_name("temporal")
 TEST_SERVER = Path(sys.executable).with_name("temporal-test-server")
 
@@ -84,9 +86,9 @@ def dev_server(
     address = f"{HOST}:{port or free_port()}"
     argv = [str(TEMPORAL), "server", "start-dev", "--headless", "--ip", HOST, "--port", address.rpartition(":")[2]]
     argv += ["--log-level", "error"]
-    for attribute in (OWNER_ATTRIBUTE, HASH_ATTRIBUTE) if owner_attribute else ():
+    for attribute in ATTRIBUTES if owner_attribute else ():
         argv += ["--search-attribute", f"{attribute}=Keyword"]
-    argv += ["--db-filename", str(database)] if database else []
+    argv += ["--db-filename", str(database), *FAST_FILE] if database else []
     server = DevServer(address, GuardedProcess(argv, grace=5))
     try:
         with ThreadPoolExecutor(1) as thread:  # An async test has a loop of its own.

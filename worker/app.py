@@ -24,12 +24,13 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from activities.handlers.calls import Calls
 from activities.handlers.http import open_session
+from activities.late_start import LateStartActivities
 from activities.offer import OfferActivities
 from activities.reboot import RebootActivities
 from activities.run import StepActivities
 from activities.secrets import SecretStore
 from schedules.codec import known_keys
-from schedules.cron import previous_before
+from schedules.cron.occurrences import Occurrences, occurrences_of
 from schedules.errors import SettingsError
 from schedules.modules import find_handlers, import_modules
 from schedules.terminal import leave
@@ -157,12 +158,14 @@ def _worker(
 ) -> Worker:
     reboot = RebootActivities(client)
     told = OfferActivities(offer.handlers.names, map(type_name, offer.workflows), known_keys(client.data_converter))
+    late = LateStartActivities(client, occurrences)
+    own = (told.describe_offer, reboot.start_reboot_runs, late.decide_late_start)
     try:
         return Worker(
             client,
             task_queue=settings.task_queue,
             workflows=[*offer.workflows, OfferWorkflow, BuildsWorkflow, UnknownWorkflow],
-            activities=[*steps.activities, *offer.activities, told.describe_offer, reboot.start_reboot_runs],
+            activities=[*steps.activities, *offer.activities, *own],
             activity_executor=executor,
             interceptors=[Delivery(client)],
             workflow_runner=SANDBOX,
@@ -197,7 +200,12 @@ def given_up_too_many(count: int, limit: int) -> str:
 
 def previous_occurrence(times: TimesRequest, scheduled_at: datetime) -> datetime | None:
     """The job's scheduled time before this one."""
-    return previous_before(from_request(times), scheduled_at)
+    return occurrences(times).previous_before(scheduled_at)
+
+
+def occurrences(times: TimesRequest) -> Occurrences:
+    """The job's times, made ready to be asked for."""
+    return occurrences_of(from_request(times))
 
 
 def stop_at_once(number: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from activities.contract import DESCRIBE_OFFER, RENDER_ARGUMENTS, RUN_STEP
+from activities.contract import DECIDE_LATE_START, DESCRIBE_OFFER, RENDER_ARGUMENTS, RUN_STEP
 from schedules.errors import SettingsError
 from workflows.job import JobWorkflow
 
@@ -29,7 +29,7 @@ def find_activities(modules: Sequence[ModuleType]) -> list[Callable[..., Any]]:
     """The activities of the modules, for their own workflows. Raises SettingsError where two share a name, or one has ours."""
     found: dict[str, Callable[..., Any]] = {}
     for name, value in _defined(modules, ACTIVITY):
-        if name in {RUN_STEP, RENDER_ARGUMENTS, DESCRIBE_OFFER}:
+        if name in {RUN_STEP, RENDER_ARGUMENTS, DESCRIBE_OFFER, DECIDE_LATE_START}:
             raise SettingsError(f"TICKWRIGHT_MODULES: {_place(value)}: activity name {name} is taken; choose another")
         _add(found, name, value, "activities")
     return list(found.values())

@@ -11,6 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contract import JOB_WORKFLOW, JobRequest, JobResult, Outcome
     from activities.output import MAX_MESSAGE, cut_end
     from workflows.carry_out import Course
+    from workflows.catch_up import settle_late_start
     from workflows.compensate import compensate
     from workflows.occurrence import Occurrence
     from workflows.order import FAILED, Order
@@ -23,12 +24,15 @@ class JobWorkflow:
 
     A run that succeeds returns its JobResult. One that fails or times out fails with an ApplicationError whose type is the
     outcome and whose first detail is the JobResult; one that is cancelled ends as cancelled, unless a compensation fails.
+    One that starts late may end at once, without a step, as `superseded`, `too_late` or `skipped`.
     """
 
     @workflow.run
     async def run(self, request: JobRequest) -> JobResult:
         """Run every step of the request; see the class for how it ends."""
         occurrence = Occurrence(request)
+        if (settled := await settle_late_start(occurrence)) is not None:
+            return settled
         order = Order(request.steps)
         course = Course(occurrence, order)
         await course.carry_out()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from temporalio import workflow
@@ -14,7 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import policy
 
 if TYPE_CHECKING:
-    from activities.contract import JobRequest, LastSuccess, Outcome, StepResult
+    from activities.contract import JobRequest, NotRun, Outcome, StepResult
 
 SCHEDULED_START = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 
@@ -22,7 +21,9 @@ SCHEDULED_START = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 class Occurrence:
     """One occurrence of a job: which time it stands for, when it started, and what has become of its steps so far.
 
-    `results` are by step; `undone` are those of compensations, in the order in which they ran.
+    `results` are by step; `undone` are those of compensations, in the order in which they ran. `last_success` is the newest
+    success before this run: told by the late run that started it, else by the run that completed before. Up to
+    `caught_up_to` an earlier late run has decided.
     """
 
     def __init__(self, request: JobRequest) -> None:
@@ -32,28 +33,17 @@ class Occurrence:
         self.undone: list[StepResult] = []
         self.started = workflow.now()
         attribute = info.typed_search_attributes.get(SCHEDULED_START)
-        self.scheduled = policy.scheduled_time(info.workflow_id, attribute, info.start_time)
+        self.scheduled = policy.scheduled_time(info.workflow_id, attribute, info.workflow_start_time)
+        self.not_run: NotRun | None = None
+        last = _last_result()
+        self.caught_up_to = last.caught_up_to if last else ""
+        known = policy.success_of(last) if last else None
+        self.last_success = request.handover.last_success if request.handover else known
 
     @property
     def scheduled_at(self) -> str:
         """RFC 3339 in UTC, whole seconds."""
         return self.scheduled.strftime(policy.OCCURRENCE_TIME)
-
-    @cached_property
-    def last_success(self) -> LastSuccess | None:
-        """The newest success before this run: told by the late run that started it, else by the run that completed before.
-
-        Under `allow_all` the server hands nothing on. What ran before the job was one of Tickwright's is not understood.
-        """
-        if self.request.handover is not None:
-            return self.request.handover.last_success
-        if not workflow.has_last_completion_result():
-            return None
-        try:
-            before = workflow.get_last_completion_result(JobResult)
-        except Exception:  # noqa: BLE001  whatever the converter makes of another workflow's result
-            return None
-        return policy.success_of(before) if before else None
 
     def remaining(self, least: timedelta = timedelta(milliseconds=1)) -> timedelta | None:
         """What is left of the run's deadline, counted from its actual start, and at least `least`; None without one."""
@@ -75,6 +65,18 @@ class Occurrence:
             reason=reason,
             last_success=known,
             compensations=policy.bounded(self.undone),
+            caught_up_to=self.caught_up_to,
+            not_run=self.not_run,
         )
         workflow.set_current_details(outcome + (f": {reason}" if reason else ""))
         return result
+
+
+def _last_result() -> JobResult | None:
+    """What the schedule's run before this one that completed has left; the server carries it over (not under `allow_all`)."""
+    if not workflow.has_last_completion_result():
+        return None
+    try:
+        return workflow.get_last_completion_result(JobResult)
+    except Exception:  # noqa: BLE001 - what another workflow than JobWorkflow left says nothing
+        return None

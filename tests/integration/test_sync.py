@@ -118,7 +118,11 @@ async def test_check_and_dry_run_write_nothing_not_even_the_search_attribute(tmp
     assert (dry.code, dry.stdout) == (0, "")
     assert "+ create billing-close" in dry.stderr
     client = await Client.connect(server.address)
-    assert await TemporalGateway(client).missing_attributes() == ("TickwrightOwner", "TickwrightHash")
+    assert await TemporalGateway(client).missing_attributes() == (
+        "TickwrightOwner",
+        "TickwrightHash",
+        "TickwrightOutcome",
+    )
     assert await TemporalGateway(client).describe("billing-close") is None
 
     assert actions(await deploy.sync()) == [("create", "applied")]

@@ -147,6 +147,12 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
         {"overlap": "terminate_other", "run": None, "steps": [{"name": "post", **ECHO, "compensate": ECHO}]},
         "nothing takes back what post did; choose cancel_other",
     ),
+    # From Friday 17:59 to Monday 09:00 is 63 h 1 min, in which the server holds 540 runs, and nearly 540 of the day before.
+    (
+        "catch-up-crowd",
+        {"schedule": "* 9-17 * * 1-5", "overlap": "allow_all", "timeout": "30s"},
+        "look back for 2d15h1m10s",
+    ),
     ("zone-fixed-offset", {"timezone": "Greenwich"}, "Greenwich is an abbreviation"),
     ("zone-fixed-offset", {"timezone": "Zulu"}, "or UTC"),
     ("zone-fixed-offset", {"timezone": "UCT"}, "or UTC"),
@@ -213,6 +219,12 @@ def test_a_finding_fires_and_is_switched_off_for_the_job(kind: str, fields: dict
         ("faster-than-timeout", {"schedule": {"every": "2m"}, "overlap": "allow_all"}),
         ("faster-than-timeout", {"schedule": {"every": "2m"}, "run": direct()}),
         ("faster-than-timeout", {"schedule": {"every": "2m"}, "run": direct(run_timeout="2m")}),
+        ("catch-up-crowd", {"schedule": "* 9-17 * * 1-5"}),
+        ("catch-up-crowd", {"schedule": "* * * * *", "overlap": "allow_all"}),
+        (
+            "catch-up-crowd",
+            {"schedule": "* * * * *", "overlap": "buffer_all", "catchup": {"policy": "run_all", "max_missed": 300}},
+        ),
         ("zone-fixed-offset", {"timezone": "UTC"}),
         ("zone-fixed-offset", {"timezone": "Etc/UTC"}),
         ("zone-fixed-offset", {"timezone": "America/New_York"}),

@@ -21,18 +21,20 @@ from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSear
 from temporalio.worker import Worker
 
 from activities import HandlerError, JobContext, handler
-from activities.contract import JOB_WORKFLOW, JobRequest, RetryRequest
+from activities.contract import JOB_WORKFLOW, CatchUpPolicy, CatchUpRequest, JobRequest, RetryRequest
+from activities.late_start import LateStartActivities
 from schedules.terminal import leave
 from tests.child_workflow import Child
 from tests.runs import request
 from tests.servers import dev_server
 from tests.step_calls import bench
-from worker.app import SANDBOX
+from worker.app import SANDBOX, occurrences
 from workflows.job import JobWorkflow
 
 HISTORIES = Path(__file__).with_name("histories")
 QUEUE = "tickwright"
 SCHEDULED_AT = datetime(2027, 3, 1, 13, tzinfo=UTC)
+LONG_PAST = datetime(2026, 3, 2, 13, tzinfo=UTC)
 Run = WorkflowHandle[Any, Any]
 
 
@@ -45,15 +47,19 @@ class Recorder:
         self.patient = True
 
     async def start(self, what: JobRequest) -> Run:
-        """One occurrence, with the schedule's mark on it."""
-        mark = SearchAttributePair(SearchAttributeKey.for_datetime("TemporalScheduledStartTime"), SCHEDULED_AT)
+        """One occurrence, with the schedule's marks on it; one that knows `catchup` is of a time long past."""
+        scheduled_at = LONG_PAST if what.catchup else SCHEDULED_AT
+        marks: list[SearchAttributePair[Any]] = [
+            SearchAttributePair(SearchAttributeKey.for_datetime("TemporalScheduledStartTime"), scheduled_at),
+            SearchAttributePair(SearchAttributeKey.for_keyword("TemporalScheduledById"), what.job),
+        ]
         self.began.clear()
         return await self._client.start_workflow(
             JOB_WORKFLOW,
             what,
-            id=f"{what.job}-{SCHEDULED_AT:%Y-%m-%dT%H:%M:%SZ}",
+            id=f"{what.job}-{scheduled_at:%Y-%m-%dT%H:%M:%SZ}",
             task_queue=QUEUE,
-            search_attributes=TypedSearchAttributes([mark]),
+            search_attributes=TypedSearchAttributes(marks),
         )
 
     @asynccontextmanager
@@ -65,7 +71,10 @@ class Recorder:
                 self._client,
                 task_queue=QUEUE,
                 workflows=[JobWorkflow, Child],
-                activities=parts.activities.activities,
+                activities=[
+                    *parts.activities.activities,
+                    LateStartActivities(self._client, occurrences).decide_late_start,
+                ],
                 workflow_runner=SANDBOX,
                 identity="worker",
                 max_heartbeat_throttle_interval=timedelta(seconds=0.1),
@@ -118,6 +127,12 @@ def needing(what: JobRequest, *needs: list[str]) -> JobRequest:
     return replace(what, steps=steps)
 
 
+def late(policy: CatchUpPolicy = "run_latest", **fields: Any) -> JobRequest:
+    """A job on weekdays at eight, of which the run of a day long ago starts now."""
+    rule = CatchUpRequest(policy, "skip", late_after=60.0, window=365 * 86_400.0, **fields)
+    return replace(step("post"), catchup=rule, outcome_attribute=True)
+
+
 TWICE = RetryRequest(max_attempts=2, initial=1.0)
 SIMPLE = {
     "succeeded": step("post"),
@@ -134,6 +149,9 @@ SIMPLE = {
     "child-with-templates": child("settle", "{scheduled_at:%F}", "{interval_start:%F}"),
     "child-failed": child("fail"),
     "child-timed-out": child("wait", timeout=1.0),
+    "late-superseded": late(),
+    "late-too-late": late(start_deadline=60.0),
+    "late-skipped": late("skip"),
 }
 
 

@@ -62,6 +62,15 @@ def test_the_request_carries_the_spec_in_seconds() -> None:
             }
         ],
         "deadline": 3600.0,
+        "catchup": {
+            "policy": "run_latest",
+            "overlap": "skip",
+            "late_after": 60.0,
+            "window": 365 * 86_400.0,
+            "jitter": 0.0,
+            "max_missed": 1,
+        },
+        "outcome_attribute": True,
     }
 
 
@@ -101,11 +110,6 @@ def test_times_are_exact_for_three_years_from_any_day() -> None:
 @pytest.mark.parametrize("overlap", ["skip", "buffer_one", "cancel_other", "terminate_other"])
 def test_where_late_runs_are_bounded_an_outage_of_a_year_is_caught_up(overlap: str) -> None:
     assert compile_job(job(overlap=overlap), "b", "p", NOW).policies.catchup_window == 365 * 86400
-
-
-@pytest.mark.parametrize("overlap", ["buffer_all", "allow_all"])
-def test_where_every_missed_run_starts_only_a_day_is_caught_up(overlap: str) -> None:
-    assert compile_job(job(overlap=overlap), "b", "p", NOW).policies.catchup_window == 86400
 
 
 def test_the_web_ui_is_told_what_was_written() -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from schedules.compile import compile_job
-from schedules.model import Activity, Calendar, DesiredSchedule, Interval, Policies, Range, RuntimeState, Times
+from schedules.model import Action, Activity, Calendar, DesiredSchedule, Interval, Policies, Range, RuntimeState, Times
 from schedules.plan import Change, make_plan
 from tests.factories import NOW, desired, job, observed, utc
 
@@ -102,6 +102,20 @@ def test_what_jitter_holds_back_may_be_discarded_where_jitter_or_time_change() -
     assert text in held_back(daily(8))
     assert text in held_back(daily(17, jitter=60))
     assert text not in held_back(daily(17, jitter=60), state=RuntimeState(paused=True))
+
+
+def test_a_change_of_what_becomes_of_missed_runs_is_told() -> None:
+    def with_rule(**rule: object) -> DesiredSchedule:
+        return desired(action=Action("JobWorkflow", "tickwright", ({"job": "a", "catchup": rule},)))
+
+    three = with_rule(policy="run_all", max_missed=3, start_deadline=7200.0)
+    assert change(three, with_rule(policy="run_latest", max_missed=1)).consequences.notes == (
+        "policy catchup changes from run_latest to run_all of 3",
+        "policy start_deadline changes from none to 2h",
+    )
+    assert (
+        change(desired(), with_rule(policy="skip")).consequences.notes[0] == "policy catchup changes from skip to none"
+    )
 
 
 def test_a_window_that_a_change_jumps_over_is_told() -> None:
