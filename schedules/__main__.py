@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from schedules import export, lint, next, sync  # noqa: A004  the verb is called so
+from schedules import explain, export, forecast, lint, next, runs, status, sync  # noqa: A004  the verb is called so
 from schedules.terminal import run
 
 if TYPE_CHECKING:
@@ -17,6 +17,10 @@ VERBS = {
     "export": ("write a spec file for schedules that exist already", export.configure),
     "lint": ("check spec files without a server", lint.configure),
     "next": ("show the next times of a job or of a cron expression", next.configure),
+    "status": ("show the state of every job", status.configure),
+    "runs": ("show a job's occurrences, those that did not run included", runs.configure),
+    "explain": ("tell the whole story of one occurrence, or why there is none", explain.configure),
+    "forecast": ("tell what will start, and what a maintenance window would delay or lose", forecast.configure),
 }
 
 

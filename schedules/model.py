@@ -126,7 +126,8 @@ class Activity:
     """What a schedule is doing, all of it in UTC: no part of what a spec decides.
 
     `running` are workflow ids, `waiting` counts the occurrences that wait for a run to end. `next_times` are the moments
-    of the next starts, jitter included; one in the past is due and not started yet.
+    of the next starts, jitter included; one in the past is due and not started yet. `dropped` and `skipped` count the
+    starts so far that fell outside the catch-up window, and those that overlap left out.
     """
 
     running: tuple[str, ...] = ()
@@ -135,6 +136,8 @@ class Activity:
     next_times: tuple[datetime, ...] = ()
     created_at: datetime | None = None
     updated_at: datetime | None = None
+    dropped: int = 0
+    skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ def activity_of(info: ScheduleInfo) -> Activity:
         next_times=tuple(_time(at) for at in info.future_action_times),
         created_at=_time(info.create_time) if info.HasField("create_time") else None,
         updated_at=_time(info.update_time) if info.HasField("update_time") else None,
+        dropped=info.missed_catchup_window,
+        skipped=info.overlap_skipped,
     )
 
 

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING
 
 import structlog
 from temporalio.client import WorkflowExecution, WorkflowHistoryEventFilterType
-from temporalio.converter import value_to_type
-from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
-from activities.contract import OWNER_ATTRIBUTE, JobResult
+from activities.contract import OWNER_ATTRIBUTE
 from schedules.errors import UndecodableError
+from schedules.ledger.ends import job_result
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from temporalio.api.history.v1 import HistoryEvent
     from temporalio.client import Client
 
 PAUSE = 0.5
@@ -89,7 +87,7 @@ async def _finished(client: Client, execution: WorkflowExecution) -> FinishedRun
     only_the_end, reason = WorkflowHistoryEventFilterType.CLOSE_EVENT, ""
     try:
         async for event in handle.fetch_history_events(event_filter_type=only_the_end, rpc_timeout=PATIENCE):
-            if result := await _result(client, event):
+            if result := await job_result(event, client.data_converter):
                 return FinishedRun(
                     job, scheduled_at, result.outcome, result.lateness, result.attempts, result.duration, result.reason
                 )
@@ -97,17 +95,3 @@ async def _finished(client: Client, execution: WorkflowExecution) -> FinishedRun
         reason = str(error)
     status = execution.status.name.lower() if execution.status else "unknown"
     return FinishedRun(job, scheduled_at, "cancelled" if status == "canceled" else status, reason=reason)
-
-
-async def _result(client: Client, event: HistoryEvent) -> JobResult | None:
-    """The JobResult that the last event of a run carries, as its result or as the first detail of its failure."""
-    converter = client.data_converter
-    if event.HasField("workflow_execution_completed_event_attributes"):
-        payloads = event.workflow_execution_completed_event_attributes.result.payloads
-        return next(iter(await converter.decode(payloads, [JobResult])), None)
-    if event.HasField("workflow_execution_failed_event_attributes"):
-        error = await converter.decode_failure(event.workflow_execution_failed_event_attributes.failure)
-        if isinstance(error, ApplicationError) and error.details and isinstance(error.details[0], dict):
-            result: JobResult = value_to_type(JobResult, error.details[0])
-            return result
-    return None

@@ -28,3 +28,13 @@ def test_the_package_offers_what_a_module_with_handlers_needs_without_temporal()
     code = "import sys; from activities import handler, JobContext, HandlerError; print('temporalio' in sys.modules)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown == "False\n"
+
+
+def test_the_commands_say_what_they_take_without_loading_temporal() -> None:
+    code = (
+        "import sys, argparse\nfrom schedules.__main__ import VERBS\n"
+        "for _, configure in VERBS.values(): configure(argparse.ArgumentParser())\n"
+        "print([name for name in ('temporalio', 'rich', 'pydantic') if name in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown == "[]\n"

@@ -21,6 +21,7 @@ import worker.codec_server
 import worker.dev
 from activities.observe import StepFinished, StepStarted
 from schedules.codec_keys import SETTINGS as CODEC_SETTINGS
+from schedules.explain import UI_URL
 from schedules.load import load_checked
 from schedules.modules import find_handlers, import_modules
 from tests import readme
@@ -41,6 +42,7 @@ ENTRIES = {
 UNCHECKED = {".", "echo", "export", "mkdir", "rm", "sed", "tcld"}
 OF_A_COMMAND = {"JOB", "STEP", "SCHEDULED_AT", "ATTEMPT", "IDEMPOTENCY_KEY"}
 OF_COMPOSE = {"SPECS"}
+OF_EXPLAIN = {UI_URL.removeprefix("TICKWRIGHT_")}
 COMMANDS = [command.line for block in readme.blocks(readme.text(), "console") for command in readme.commands(block)]
 
 
@@ -154,7 +156,7 @@ def test_every_piece_of_python_stands_in_an_example(block: readme.Block) -> None
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"\bTICKWRIGHT_[A-Z_]+", readme.text()))))
 def test_every_variable_is_known(name: str) -> None:
-    known = {field.upper() for field in WorkerSettings.model_fields} | OF_A_COMMAND | OF_COMPOSE
+    known = {field.upper() for field in WorkerSettings.model_fields} | OF_A_COMMAND | OF_COMPOSE | OF_EXPLAIN
 
     assert name.startswith(SECRET_PREFIX) or name.removeprefix("TICKWRIGHT_") in known or name in CODEC_SETTINGS
 

@@ -1,0 +1,106 @@
+"""The account of one job from a live namespace: reads what its ledger needs, and the scheduler's history where something did not run."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from schedules.cron.occurrences import occurrences_of
+from schedules.ledger.occurrences import ledger
+from schedules.ledger.reasons import SLACK, stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedules.ledger.facts import Job, Run
+    from schedules.ledger.occurrences import Occurrence
+    from schedules.ledger.records import Records
+    from schedules.ledger.timeline import Timeline
+
+MOST = 1_000
+"""Occurrences and runs of one account."""
+MOST_AROUND = 100
+SECOND = timedelta(seconds=1)
+BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
+AFTERWARDS = timedelta(days=1)
+"""Late runs that account for earlier occurrences are looked for among those scheduled so much later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """`since` is later than was asked for where there was too much; `timeline` was read only if something did not run."""
+
+    job: Job
+    since: datetime
+    occurrences: list[Occurrence]
+    runs: Sequence[Run]
+    timeline: Timeline | None = None
+
+
+async def account(records: Records, job: Job, since: datetime, until: datetime, now: datetime) -> Account:
+    """Every occurrence of a job from since to until, the newest `MOST` of them; raises ServerError."""
+    since = max(since, _bound(job, until))
+    found = await records.runs_of(job, since, until, MOST)
+    if not found.complete:
+        since = min(run.scheduled_at for run in found.runs)
+    runs = [*await _told(records, found.runs), *await _around(records, job, since, until, now)]
+    occurrences = ledger(job, runs, since, until, now)
+    gaps = [each.scheduled_at for each in occurrences if each.run is None and each.scheduled_at <= now]
+    asked = [each.scheduled_at for each in occurrences if _may_be_asked_for(each)]
+    if not gaps and not asked:
+        return Account(job, since, occurrences, runs)
+    timeline = await records.timeline(job.name, min([*gaps, *asked]), now)
+    return Account(job, since, ledger(job, runs, since, until, now, timeline), runs, timeline)
+
+
+def _may_be_asked_for(occurrence: Occurrence) -> bool:
+    """Whether a trigger or a backfill may have started it."""
+    run = occurrence.run
+    return run is not None and (not occurrence.expected or bool(occurrence.others) or run.lateness > SLACK)
+
+
+def last_times(job: Job, count: int, now: datetime) -> list[datetime]:
+    """The last scheduled times up to an instant, newest first, as many as there are."""
+    times = occurrences_of(job.times)
+    found: list[datetime] = []
+    before = now + SECOND
+    while len(found) < count and (at := times.previous_before(before)) is not None:
+        found.append(at)
+        before = at
+    return found
+
+
+def _bound(job: Job, until: datetime) -> datetime:
+    """From when on there are at most so many times: a guess by halves, since looking back is slow."""
+    times, span = occurrences_of(job.times), timedelta(days=365 * 10)
+    while sum(1 for _ in islice(times.between(until - span, until), MOST + 1)) > MOST:
+        span /= 2
+    return until - span
+
+
+def may_account(run: Run) -> bool:
+    """Whether it may have been late, be it that a worker took it late, and so have decided about other occurrences."""
+    done = run.closed_at is not None and run.closed_at - run.scheduled_at > SLACK
+    return bool(run.marked or run.parent) or done
+
+
+async def _told(records: Records, runs: Sequence[Run]) -> list[Run]:
+    return await records.with_waiting(await records.with_results(runs))
+
+
+async def _around(records: Records, job: Job, since: datetime, until: datetime, now: datetime) -> list[Run]:
+    """Runs of other times that have a say: earlier ones at work later, and late ones that account for others."""
+    earlier = records.runs_of(
+        job, BEGIN, since - SECOND, MOST_AROUND, f"(CloseTime > '{stamp(since)}' OR ExecutionStatus = 'Running')"
+    )
+    end = min(until + AFTERWARDS, now)
+    later = records.runs_of(job, until + SECOND, end, MOST) if end > until else None
+    found = await asyncio.gather(earlier, *([later] if later else []))
+    own = [run for each in found for run in each.runs]
+    going = [run for run in own if run.closed_at is None][:MOST_AROUND]
+    telling = [run for run in own if run.closed_at and (run.scheduled_at < since or may_account(run))][:MOST_AROUND]
+    told = {run.run_id: run for run in [*await records.with_waiting(going), *await records.with_results(telling)]}
+    return [told.get(run.run_id, run) for run in own]

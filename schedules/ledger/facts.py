@@ -1,0 +1,132 @@
+"""What is known of a job and of its runs, as values: all that is needed to account for its occurrences. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from activities.contract import CatchUpRequest, JobResult
+from schedules.model import Overlap, Times
+
+Status = Literal["running", "completed", "failed", "cancelled", "terminated", "timed_out", "continued"]
+Verdict = Literal[
+    # what a run ended with, or does
+    "succeeded",
+    "failed",
+    "timed_out",
+    "cancelled",
+    "terminated",
+    "compensation_failed",
+    "superseded",
+    "too_late",
+    "skipped",
+    "running",
+    "waiting",
+    # why there is no run
+    "before_creation",
+    "paused",
+    "not_due_then",
+    "overlap_skipped",
+    "buffered",
+    "missed",
+    "used_up",
+    "forgotten",
+    "due",
+    "not_yet_due",
+]
+TROUBLE: frozenset[Verdict] = frozenset({"failed", "timed_out", "terminated", "compensation_failed"})
+"""How a run ends that somebody must look at."""
+NOT_RUN: frozenset[Verdict] = frozenset({"superseded", "too_late", "skipped"})
+"""A run was started and decided that there is nothing to do."""
+LOST: frozenset[Verdict] = frozenset({"missed", "too_late"})
+"""Occurrences that should have run and never will."""
+LEFT_OUT: frozenset[Verdict] = frozenset({"overlap_skipped", "superseded", "skipped"})
+"""Occurrences that a policy of the job has decided against."""
+ENDINGS: dict[Status, Verdict] = {
+    "running": "running",
+    "completed": "succeeded",
+    "failed": "failed",
+    "cancelled": "cancelled",
+    "terminated": "terminated",
+    "timed_out": "timed_out",
+    "continued": "running",
+}
+NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A workflow run of an occurrence, all times in UTC. `marked` is its outcome attribute.
+
+    `result` is None until it was read, and for runs that end without one. `waiting`: no worker has taken it yet.
+    """
+
+    id: str
+    run_id: str
+    scheduled_at: datetime
+    started_at: datetime
+    closed_at: datetime | None = None
+    status: Status = "running"
+    marked: str = ""
+    scheduled_by: str = ""
+    parent: str = ""
+    task_queue: str = ""
+    result: JobResult | None = None
+    waiting: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        """The outcome, as exactly as what was read of it tells."""
+        if self.status == "running" and self.waiting:
+            return "waiting"
+        if self.status == "running":
+            return "running"
+        told = self.result.outcome if self.result else self.marked
+        return told if told in ENDED else ENDINGS[self.status]  # type: ignore[return-value]  # one of ENDED, or an ending
+
+    @property
+    def lateness(self) -> timedelta:
+        """Start minus scheduled time; with a result, the start by a worker counts and not that by the server."""
+        if self.result:
+            return timedelta(seconds=self.result.lateness)
+        return self.started_at - self.scheduled_at
+
+
+ENDED: frozenset[str] = TROUBLE | NOT_RUN | {"succeeded", "cancelled"}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job's schedule as the server has it now. `exact` says that its times are all there, which List does not promise.
+
+    `remaining` is None without a limit; `window` is seconds; `dropped` and `skipped` are the server's own counts, since
+    the schedule exists, of starts outside the catch-up window and of starts left out by overlap.
+    """
+
+    name: str
+    times: Times
+    owner: str = ""
+    exact: bool = True
+    paused: bool = False
+    note: str = ""
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    overlap: Overlap | None = None
+    window: int | None = None
+    catchup: CatchUpRequest | None = None
+    remaining: int | None = None
+    waiting: int = 0
+    dropped: int = 0
+    skipped: int = 0
+    task_queue: str = ""
+    workflow_id: str = ""
+    workflow_type: str = ""
+    retention: timedelta | None = None
+    next_times: tuple[datetime, ...] = ()
+    recent: tuple[str, ...] = field(default=())
+
+    @property
+    def prefix(self) -> str:
+        """What the workflow ids of its runs begin with, before the time."""
+        return f"{self.workflow_id or self.name}-"

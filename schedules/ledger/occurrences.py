@@ -1,0 +1,94 @@
+"""The ledger of a job: every occurrence of a span of time, with its run or with the reason that there is none. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal
+
+from schedules.cron import between
+from schedules.ledger.reasons import Case, Reason, stamp, why_not
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from schedules.ledger.facts import Job, Run, Verdict
+    from schedules.ledger.timeline import Timeline
+
+Origin = Literal["schedule", "late_run", "trigger", "backfill", "by_hand", "earlier_spec", "none"]
+SECOND = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One (job, scheduled time). `expected`: the schedule of today has it; `others` are earlier runs under the same id.
+
+    Without a run `reason` says why there is none, else what ended it, if it did not succeed; empty where nothing tells.
+    """
+
+    scheduled_at: datetime
+    verdict: Verdict
+    expected: bool
+    origin: Origin
+    run: Run | None = None
+    reason: str = ""
+    evidence: tuple[str, ...] = ()
+    certain: bool = True
+    others: tuple[Run, ...] = ()
+
+
+def ledger(
+    job: Job, runs: Iterable[Run], since: datetime, until: datetime, now: datetime, timeline: Timeline | None = None
+) -> list[Occurrence]:
+    """The occurrences from since to until, both included, oldest first; `runs` in any order.
+
+    Runs of other times help to explain: give those that were at work in the span, too.
+    """
+    known = sorted(runs, key=lambda run: (run.scheduled_at, run.started_at))
+    by_time: dict[datetime, list[Run]] = {}
+    for run in known:
+        by_time.setdefault(run.scheduled_at, []).append(run)
+    expected = frozenset(between(job.times, since, until + SECOND))
+    found = {at for at in by_time if since <= at <= until}
+    by_start = sorted(known, key=lambda run: run.started_at)
+    return [
+        _with_run(by_time[at], timeline, expected=at in expected)
+        if at in found
+        else _without_run(Case(at, job, by_start, now, timeline))
+        for at in sorted(expected | found)
+    ]
+
+
+def _with_run(runs: list[Run], timeline: Timeline | None, *, expected: bool) -> Occurrence:
+    run = runs[-1]
+    origin = origin_of(run, timeline, expected=expected, repeated=len(runs) > 1)
+    reason = run.result.reason if run.result else ""
+    if run.verdict == "waiting":
+        reason = f"no worker has taken it: it waits in task queue `{run.task_queue}`"
+    return Occurrence(run.scheduled_at, run.verdict, expected, origin, run, reason, others=(*runs[:-1],))
+
+
+def _without_run(case: Case) -> Occurrence:
+    reason: Reason = why_not(case)
+    return Occurrence(case.at, reason.verdict, True, "none", None, reason.text, reason.evidence, reason.certain)
+
+
+def origin_of(run: Run, timeline: Timeline | None, *, expected: bool, repeated: bool = False) -> Origin:
+    """What started a run."""
+    if run.parent:
+        return "late_run"
+    if not run.scheduled_by:
+        return "by_hand"
+    asked = timeline.asked_for(run.scheduled_at) if timeline else None
+    if expected and not repeated and (asked is None or run.started_at < asked.at):
+        return "schedule"
+    if asked is not None:
+        return "trigger" if asked.kind == "triggered" else "backfill"
+    return "backfill" if expected else "earlier_spec"
+
+
+def text_of(occurrence: Occurrence) -> str:
+    """One line: the time and what became of it."""
+    reason = f": {occurrence.reason}" if occurrence.reason else ""
+    return f"{stamp(occurrence.scheduled_at)} {occurrence.verdict}{reason}"

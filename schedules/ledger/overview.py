@@ -1,0 +1,196 @@
+"""The states of all jobs of a namespace: one pass over List, the runs of a span, and a closer look at what seems amiss."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE
+from schedules.audit import SIGNATURE
+from schedules.cron.occurrences import occurrences_of
+from schedules.ledger.account import may_account
+from schedules.ledger.facts import TROUBLE
+from schedules.ledger.occurrences import ledger
+from schedules.ledger.reasons import SLACK, stamp
+from schedules.ledger.records import gathered
+from schedules.ledger.state import JobState, state_of
+from schedules.ledger.translate import SCHEDULED_BY, TIME_LENGTH, with_times
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from schedules.ledger.facts import Job, Run
+    from schedules.ledger.occurrences import Occurrence
+    from schedules.ledger.records import Records
+    from schedules.model import Times
+
+MOST_RUNS = 20_000
+FEW_JOBS = 50
+"""The runs of so few jobs are asked for by name."""
+MOST_TIMES = 200
+"""Times of one job that are accounted for; of a job with more of them, the last."""
+MOST_LOOKED_AT = 200
+"""Jobs that are described, runs that are described and ends that are read, at most, each."""
+MOST_RESULTS = 20
+"""Ends that are read of one job."""
+SHRINK = 4
+_RUNNING = "ExecutionStatus = 'Running'"
+OURS = re.compile(rf"{re.escape(SIGNATURE)} (\w+) by .+ at (\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
+NO_REASON = frozenset({"missed", "paused", "used_up", "not_due_then"})
+"""What only a closer look can tell apart, where nothing ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """`since` is later than was asked for where there were more runs than are read."""
+
+    states: list[JobState]
+    since: datetime
+    runs: int
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One job, its runs, and from when on it is accounted for."""
+
+    job: Job
+    runs: Sequence[Run]
+    since: datetime
+    now: datetime
+
+    @property
+    def occurrences(self) -> list[Occurrence]:
+        """Its ledger by what is known without its scheduler's history."""
+        return ledger(self.job, self.runs, self.since, self.now, self.now)
+
+    @property
+    def state(self) -> JobState:
+        """The state by the same."""
+        return state_of(self.job, self.occurrences, self.runs, self.now, since=self.since)
+
+
+async def overview(
+    records: Records, jobs: Sequence[Job], owner: str | None, since: datetime, now: datetime, *, all_jobs: bool
+) -> Overview:
+    """The states of the jobs, by name; `all_jobs` says that they are all that the owner has. Raises ServerError."""
+    found, complete = await _runs(records, jobs, owner, since, all_jobs=all_jobs)
+    if not complete:
+        since = min((run.closed_at for run in found if run.closed_at), default=now)
+    by_job = _by_job(jobs, found)
+    await _add_last_runs(records, jobs, by_job)
+    await _finish_runs(records, by_job, now)
+    looks = [_look(_dated(job), by_job[job.name], since, now) for job in sorted(jobs, key=lambda job: job.name)]
+    states = {look.job.name: look.state for look in looks}
+    odd = [look for look in looks if _is_odd(look.job, states[look.job.name])]
+    closer = await gathered(lambda look: _closer(records, look), odd[:MOST_LOOKED_AT])
+    unsure = (replace(states[look.job.name], missed=None, skipped=None) for look in odd[MOST_LOOKED_AT:])
+    states |= {state.name: state for state in (*closer, *unsure)}
+    return Overview(list(states.values()), since, len(found), complete)
+
+
+def known_times(jobs: Iterable[Job], times: Mapping[str, Times]) -> list[Job]:
+    """The jobs, those of which List shows too little with the times that their specs compile to."""
+    return [with_times(job, times[job.name]) if not job.exact and job.name in times else job for job in jobs]
+
+
+async def _runs(
+    records: Records, jobs: Sequence[Job], owner: str | None, since: datetime, *, all_jobs: bool
+) -> tuple[list[Run], bool]:
+    """Those that started since, and those that go on."""
+    if not jobs:  # and perhaps no sync has ever been here, so that the namespace does not know the mark
+        return [], True
+    if not all_jobs and len(jobs) <= FEW_JOBS:
+        names = " OR ".join("WorkflowId STARTS_WITH '" + job.prefix.replace("'", "''") + "'" for job in jobs)
+        return await _since(records, f"({names})", since)
+    found, complete = await _since(records, _marked(owner), since)
+    unmarked = [job.name for job in jobs if job.workflow_type != JOB_WORKFLOW]
+    others = [
+        await records.runs_with(SCHEDULED_BY, unmarked, when) for when in (_RUNNING, f"StartTime >= '{stamp(since)}'")
+    ]
+    return list({run.run_id: run for runs in (found, *others) for run in runs}.values()), complete
+
+
+async def _since(records: Records, which: str, since: datetime) -> tuple[list[Run], bool]:
+    """Asked in two queries, for each of which a server has an index, and not in one with OR."""
+    begun = records.runs(f"{which} AND StartTime >= '{stamp(since)}'", MOST_RUNS)
+    going = records.runs(f"{which} AND {_RUNNING} AND StartTime < '{stamp(since)}'", MOST_RUNS)
+    both = await asyncio.gather(begun, going)
+    return [run for each in both for run in each.runs], all(each.complete for each in both)
+
+
+def _marked(owner: str | None) -> str:
+    return f"{OWNER_ATTRIBUTE} = '{owner}'" if owner else f"{OWNER_ATTRIBUTE} IS NOT NULL"
+
+
+def _by_job(jobs: Sequence[Job], runs: Iterable[Run]) -> dict[str, list[Run]]:
+    found: dict[str, list[Run]] = {job.name: [] for job in jobs}
+    for run in runs:
+        name = run.id[: -TIME_LENGTH - 1]
+        if (of := found.get(name if name in found else run.scheduled_by)) is not None:
+            of.append(run)
+    return found
+
+
+async def _add_last_runs(records: Records, jobs: Sequence[Job], by_job: dict[str, list[Run]]) -> None:
+    """The last run of each job that has none in the span."""
+    ids = [job.recent[-1] for job in jobs if not by_job[job.name] and job.recent]
+    for name, runs in _by_job(jobs, await records.runs_with("WorkflowId", ids)).items():
+        by_job[name].extend(runs)
+
+
+async def _finish_runs(records: Records, by_job: dict[str, list[Run]], now: datetime) -> None:
+    """Why the last run failed, and whether one that goes on waits for a worker."""
+    failed: list[Run] = []
+    going: list[Run] = []
+    for runs in by_job.values():
+        ended = [run for run in runs if run.closed_at is not None]
+        last = max(ended, key=lambda run: run.scheduled_at, default=None)
+        failed += [last] if last and last.verdict in TROUBLE else []
+        going += [run for run in runs if run.closed_at is None and run.started_at < now - SLACK]
+    told = await records.with_results(failed[:MOST_LOOKED_AT])
+    told += await records.with_waiting(sorted(going, key=lambda run: run.started_at)[:MOST_LOOKED_AT])
+    new = {run.run_id: run for run in told}
+    for runs in by_job.values():
+        runs[:] = [new.get(run.run_id, run) for run in runs]
+
+
+def _dated(job: Job) -> Job:
+    """When a sync made or changed it, as its note says; Describe would tell, at a call for each job."""
+    found = OURS.match(job.note)
+    if found is None:
+        return job
+    at = datetime.fromisoformat(found[2]).astimezone(UTC)
+    return replace(job, created_at=at) if found[1].startswith("create") else replace(job, updated_at=at)
+
+
+def _look(job: Job, runs: list[Run], since: datetime, now: datetime) -> Look:
+    span = now - since
+    times = occurrences_of(job.times)
+    while sum(1 for _ in islice(times.between(now - span, now), MOST_TIMES + 1)) > MOST_TIMES:
+        span /= SHRINK
+    return Look(job, runs, now - span, now)
+
+
+def _is_odd(job: Job, state: JobState) -> bool:
+    return job.paused or not job.exact or any(each.verdict in NO_REASON for each in state.occurrences)
+
+
+async def _closer(records: Records, look: Look) -> JobState:
+    """With all that the schedule, its scheduler's history and its late runs tell."""
+    job = await records.job(look.job.name) or look.job
+    late = sorted(filter(may_account, look.runs), key=lambda run: run.scheduled_at)
+    told = {run.run_id: run for run in await records.with_results(late[-MOST_RESULTS:])}
+    closer = _look(job, [told.get(run.run_id, run) for run in look.runs], look.since, look.now)
+    open_ones = [each for each in closer.occurrences if each.verdict in NO_REASON]
+    if not open_ones and not job.paused:
+        return closer.state
+    first = min((each.scheduled_at for each in open_ones), default=look.now)
+    timeline = await records.timeline(job.name, first - timedelta(seconds=1), look.now)
+    occurrences = ledger(job, closer.runs, closer.since, look.now, look.now, timeline)
+    pause = timeline.pause_at(look.now) if timeline and job.paused else None
+    return state_of(job, occurrences, closer.runs, look.now, since=closer.since, pause=pause)

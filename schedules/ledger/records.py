@@ -1,0 +1,240 @@
+"""Reads from a namespace all that a ledger is made of, in as few calls as it takes; `calls` counts them by kind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import HistoryEventFilterType
+from temporalio.api.workflowservice.v1 import (
+    DescribeNamespaceRequest,
+    DescribeWorkflowExecutionRequest,
+    GetWorkflowExecutionHistoryRequest,
+    ListSchedulesRequest,
+    ListWorkflowExecutionsRequest,
+)
+from temporalio.service import RPCStatusCode
+
+from activities.contract import OWNER_ATTRIBUTE
+from schedules.calls import Calls
+from schedules.errors import ServerError
+from schedules.gateway import TemporalGateway
+from schedules.ledger.ends import job_result
+from schedules.ledger.reasons import stamp
+from schedules.ledger.scheduler import DIVISION, ID_PREFIX, timeline_of
+from schedules.ledger.translate import job_from_description, job_from_listing, run_from
+from schedules.pace import Pace
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from datetime import datetime, timedelta
+
+    from temporalio.api.history.v1 import HistoryEvent
+    from temporalio.api.workflow.v1 import WorkflowExecutionInfo
+    from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionResponse
+    from temporalio.client import Client
+
+    from schedules.ledger.facts import Job, Run
+    from schedules.ledger.timeline import Timeline
+
+PAGE = 1000
+CONCURRENCY = 20
+IDS_A_QUERY = 100
+MOST_PARTS = 50
+"""So many histories of a scheduler are read at most; each holds some 500 of its looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Runs, and whether these are all of what was asked for; the newest are read first."""
+
+    runs: list[Run]
+    complete: bool = True
+
+
+class Records:
+    """What a namespace knows of jobs and runs. Every method raises ServerError for what the server refuses."""
+
+    def __init__(self, client: Client, pace: Pace | None = None) -> None:
+        self.client = client
+        self.calls: Counter[str] = Counter()
+        self._service = client.workflow_service
+        self._namespace = client.namespace
+        self._call = Calls(pace or Pace())
+        self._gateway = TemporalGateway(client, pace)
+        self._retention: timedelta | None = None
+
+    async def jobs(self, owner: str | None) -> list[Job]:
+        """Every job of an owner, or of all owners, as far as List shows it."""
+        query = f"{OWNER_ATTRIBUTE} = '{owner}'" if owner else f"{OWNER_ATTRIBUTE} IS NOT NULL"
+        found: list[Job] = []
+        token = b""
+        while True:
+            request = ListSchedulesRequest(
+                namespace=self._namespace, maximum_page_size=PAGE, next_page_token=token, query=query
+            )
+            try:
+                page = await self._asked("list schedules", self._service.list_schedules, request)
+            except ServerError as error:
+                if error.code == RPCStatusCode.INVALID_ARGUMENT.name:  # no sync has ever been here
+                    return []
+                raise
+            found.extend(map(job_from_listing, page.schedules))
+            token = page.next_page_token
+            if not token:
+                return found
+
+    async def job(self, name: str) -> Job | None:
+        """All that is known of one job; None where there is no such schedule."""
+        self.calls["describe schedule"] += 1
+        observed = await self._gateway.describe(name)
+        return None if observed is None else job_from_description(observed, await self.retention())
+
+    async def retention(self) -> timedelta | None:
+        """For how long the namespace keeps what has ended."""
+        if self._retention is None:
+            request = DescribeNamespaceRequest(namespace=self._namespace)
+            answer = await self._asked("describe namespace", self._service.describe_namespace, request)
+            self._retention = answer.config.workflow_execution_retention_ttl.ToTimedelta()
+        return self._retention or None
+
+    async def runs(self, query: str, most: int | None = None) -> Found:
+        """The runs that match a visibility query: those that go on, then those that ended last; `most` of them or all."""
+        found: list[Run] = []
+        token = b""
+        while True:
+            executions, token = await self._page(query, token)
+            found.extend(run for execution in executions if (run := run_from(execution)) is not None)
+            if not token:
+                return Found(found)
+            if most is not None and len(found) >= most:
+                return Found(found, complete=False)
+
+    async def runs_of(
+        self, job: Job, since: datetime, until: datetime, most: int | None = None, also: str = ""
+    ) -> Found:
+        """The runs of a job's occurrences from since to until, whoever started them: their ids sort by scheduled time.
+
+        `also` is what a visibility query asks for besides.
+        """
+        first, last = (f"{job.prefix}{stamp(at)}".replace("'", "''") for at in (since, until))
+        found = await self.runs(f"WorkflowId BETWEEN '{first}' AND '{last}'" + (f" AND {also}" if also else ""), most)
+        return replace(found, runs=[run for run in found.runs if run.id == f"{job.prefix}{stamp(run.scheduled_at)}"])
+
+    async def runs_with(self, attribute: str, values: Sequence[str], also: str = "") -> list[Run]:
+        """The runs that have one of the values in an attribute, and match what else is asked for."""
+        queries = []
+        for first in range(0, len(values), IDS_A_QUERY):
+            quoted = ", ".join("'" + value.replace("'", "''") + "'" for value in values[first : first + IDS_A_QUERY])
+            queries.append(f"{attribute} IN ({quoted})" + (f" AND {also}" if also else ""))
+        found = await gathered(self.runs, queries)
+        return [run for each in found for run in each.runs]
+
+    async def with_results(self, runs: Iterable[Run]) -> list[Run]:
+        """The same runs, in order, each that has ended with its JobResult."""
+        return await gathered(self._with_result, runs)
+
+    async def _with_result(self, run: Run) -> Run:
+        if run.closed_at is None:
+            return run
+        only_the_end = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT
+        events = await self.history(run.id, run.run_id, only_the_end)
+        result = await job_result(events[-1], self.client.data_converter) if events else None
+        return replace(run, result=result)
+
+    async def with_waiting(self, runs: Iterable[Run]) -> list[Run]:
+        """The same runs, in order, each that goes on marked where no worker has taken it yet."""
+        return await gathered(self._with_waiting, runs)
+
+    async def _with_waiting(self, run: Run) -> Run:
+        if run.status != "running" or (described := await self.described(run)) is None:
+            return run
+        untouched = described.workflow_execution_info.history_length <= len(("started", "task scheduled"))
+        return replace(run, waiting=untouched and described.HasField("pending_workflow_task"))
+
+    async def described(self, run: Run) -> DescribeWorkflowExecutionResponse | None:
+        """The run as it is now; None where the server has forgotten it."""
+        execution = WorkflowExecution(workflow_id=run.id, run_id=run.run_id)
+        request = DescribeWorkflowExecutionRequest(namespace=self._namespace, execution=execution)
+        try:
+            answer: DescribeWorkflowExecutionResponse = await self._asked(
+                "describe run", self._service.describe_workflow_execution, request
+            )
+        except ServerError as error:
+            if error.code == RPCStatusCode.NOT_FOUND.name:
+                return None
+            raise
+        return answer
+
+    async def history(
+        self,
+        workflow_id: str,
+        run_id: str,
+        kind: HistoryEventFilterType.ValueType = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT,
+    ) -> list[HistoryEvent]:
+        """The events of a run; none where the server has forgotten it."""
+        events: list[HistoryEvent] = []
+        token = b""
+        while True:
+            request = GetWorkflowExecutionHistoryRequest(
+                namespace=self._namespace,
+                execution=WorkflowExecution(workflow_id=workflow_id, run_id=run_id),
+                history_event_filter_type=kind,
+                next_page_token=token,
+            )
+            try:
+                page = await self._asked("history", self._service.get_workflow_execution_history, request)
+            except ServerError as error:
+                if error.code == RPCStatusCode.NOT_FOUND.name:
+                    return events
+                raise
+            events.extend(page.history.events)
+            token = page.next_page_token
+            if not token:
+                return events
+
+    async def timeline(self, schedule_id: str, since: datetime, until: datetime) -> Timeline | None:
+        """What was done to a schedule and by its scheduler from since to until; None where the server does not tell."""
+        query = f"WorkflowId = '{ID_PREFIX}{schedule_id}' AND TemporalNamespaceDivision = '{DIVISION}'"
+        try:
+            executions, _ = await self._page(query, b"")
+            wanted = [each for each in executions if _overlaps(each, since, until)][:MOST_PARTS]
+            wanted.sort(key=lambda each: each.start_time.ToNanoseconds())
+            ids = [(each.execution.workflow_id, each.execution.run_id) for each in wanted]
+            return timeline_of([await self.history(*each) for each in ids])
+        except ServerError as error:
+            if error.code in {RPCStatusCode.INVALID_ARGUMENT.name, RPCStatusCode.PERMISSION_DENIED.name}:
+                return None
+            raise
+
+    async def _page(self, query: str, token: bytes) -> tuple[Sequence[WorkflowExecutionInfo], bytes]:
+        request = ListWorkflowExecutionsRequest(
+            namespace=self._namespace, page_size=PAGE, next_page_token=token, query=query
+        )
+        page = await self._asked("list runs", self._service.list_workflow_executions, request)
+        return page.executions, page.next_page_token
+
+    async def _asked(self, what: str, call: Callable[..., Awaitable[Any]], request: Any) -> Any:
+        self.calls[what] += 1
+        return await self._call(what, call, request)
+
+
+async def gathered(call: Callable[[Any], Awaitable[Any]], items: Iterable[Any]) -> list[Any]:
+    """What a call gives for each of the items, in order, some of them at a time."""
+    limit = asyncio.Semaphore(CONCURRENCY)
+
+    async def one(item: Any) -> Any:
+        async with limit:
+            return await call(item)
+
+    return await asyncio.gather(*map(one, items))
+
+
+def _overlaps(execution: WorkflowExecutionInfo, since: datetime, until: datetime) -> bool:
+    began, ended = execution.start_time, execution.close_time
+    after = began.ToDatetime(tzinfo=until.tzinfo) > until
+    before = execution.HasField("close_time") and ended.ToDatetime(tzinfo=since.tzinfo) < since
+    return not (after or before)

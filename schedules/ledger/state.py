@@ -1,0 +1,152 @@
+"""The state of a job in one line, from its ledger. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from schedules.ledger.facts import LEFT_OUT, LOST, NOT_RUN, TROUBLE
+from schedules.ledger.reasons import SLACK, stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from schedules.ledger.facts import Job, Run, Verdict
+    from schedules.ledger.occurrences import Occurrence
+    from schedules.ledger.timeline import Event
+
+State = Literal["ok", "running", "never_ran", "late", "failing", "paused", "missing"]
+NO_VERDICT = NOT_RUN | {"cancelled"}
+"""Ends that say nothing about whether the job works."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """One job now. `missed` and `skipped` count since `since`, None where its times are not all known.
+
+    `failures` are consecutive, of the runs that were read. `overdue` is the oldest time that should have started by now and
+    has not, or waits for a worker. `why` is what to know about a state that is not ok. `last` is the newest run.
+    """
+
+    name: str
+    state: State
+    owner: str = ""
+    timezone: str = "UTC"
+    next_at: datetime | None = None
+    last: Run | None = None
+    last_outcome: Verdict | None = None
+    failures: int = 0
+    missed: int | None = None
+    skipped: int | None = None
+    running: tuple[Run, ...] = ()
+    paused: bool = False
+    paused_at: datetime | None = None
+    paused_by: str = ""
+    note: str = ""
+    overdue: datetime | None = None
+    why: str = ""
+    since: datetime | None = None
+    occurrences: Sequence[Occurrence] = field(default=(), repr=False)
+
+
+def state_of(
+    job: Job,
+    occurrences: Sequence[Occurrence],
+    runs: Sequence[Run],
+    now: datetime,
+    *,
+    since: datetime,
+    pause: Event | None = None,
+) -> JobState:
+    """`runs` are all that are known of the job; `occurrences` are those since `since`, oldest first."""
+    newest_first = sorted(runs, key=lambda run: (run.scheduled_at, run.started_at), reverse=True)
+    ended = [run for run in newest_first if run.closed_at is not None]
+    running = tuple(run for run in newest_first if run.closed_at is None)
+    failures = consecutive_failures(ended)
+    overdue = _overdue(occurrences, now)
+    state = _state(job, newest_first, running, failures=failures, overdue=overdue)
+    return JobState(
+        name=job.name,
+        state=state,
+        owner=job.owner,
+        timezone=job.times.timezone,
+        next_at=next((at for at in job.next_times if at > now), None),
+        last=next(iter(newest_first), None),
+        last_outcome=ended[0].verdict if ended else None,
+        failures=failures,
+        missed=count_of(occurrences, LOST) if job.exact else None,
+        skipped=count_of(occurrences, LEFT_OUT) if job.exact else None,
+        running=running,
+        paused=job.paused,
+        paused_at=pause.at if pause and pause.kind != "known" else None,
+        paused_by=pause.by if pause else "",
+        note=job.note,
+        overdue=overdue.scheduled_at if overdue else None,
+        why=_why(job, state, ended, overdue, pause),
+        since=since,
+        occurrences=occurrences,
+    )
+
+
+def missing_job(name: str, owner: str, timezone: str) -> JobState:
+    """A job of the spec files that has no schedule."""
+    return JobState(name, "missing", owner, timezone, why="it has no schedule in the namespace; run a sync")
+
+
+def consecutive_failures(ended: Sequence[Run]) -> int:
+    """Of runs that have ended, newest first: how many in a row did not succeed."""
+    count = 0
+    for run in ended:
+        if run.verdict in TROUBLE:
+            count += 1
+        elif run.verdict not in NO_VERDICT:
+            break
+    return count
+
+
+def count_of(occurrences: Sequence[Occurrence], verdicts: frozenset[Verdict]) -> int:
+    """How many occurrences came to one of these."""
+    return sum(each.verdict in verdicts for each in occurrences)
+
+
+def _overdue(occurrences: Sequence[Occurrence], now: datetime) -> Occurrence | None:
+    """The oldest of the newest ones that have not started, or wait for a worker, although they are due."""
+    found = None
+    for each in reversed(occurrences):
+        if each.verdict in {"missed", "waiting", "due"}:
+            if each.scheduled_at < now - SLACK:
+                found = each
+        elif each.verdict not in {"overlap_skipped", "not_yet_due"}:
+            break
+    return found
+
+
+def _state(
+    job: Job, runs: Sequence[Run], running: Sequence[Run], *, failures: int, overdue: Occurrence | None
+) -> State:
+    if job.paused:
+        return "paused"
+    if failures:
+        return "failing"
+    if overdue:
+        return "late"
+    if running:
+        return "running"
+    return "ok" if runs or job.recent else "never_ran"  # what it ran may be forgotten
+
+
+def _why(job: Job, state: State, ended: Sequence[Run], overdue: Occurrence | None, pause: Event | None) -> str:
+    match state:
+        case "paused":
+            since = f"since {stamp(pause.at)}" if pause and pause.kind != "known" else ""
+            by = f"by {pause.by}" if pause and pause.by else ""
+            said = job.note or (pause.note if pause else "")
+            return ": ".join(part for part in (" ".join(word for word in (since, by) if word), said) if part)
+        case "failing":
+            failed = next(run for run in ended if run.verdict in TROUBLE)
+            return failed.result.reason if failed.result else failed.verdict
+        case "late" if overdue:
+            return f"{stamp(overdue.scheduled_at)}: {overdue.reason}"
+        case _:
+            return ""

@@ -1,0 +1,138 @@
+"""From Temporal's messages to a job's facts and its runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from temporalio.api.enums.v1 import WorkflowExecutionStatus
+from temporalio.converter import value_to_type
+
+from activities.contract import JOB_WORKFLOW, OUTCOME_ATTRIBUTE, JobRequest
+from schedules.ledger.facts import Job, Run, Status
+from schedules.listed import LISTED_ENTRIES
+from schedules.translate_info import from_listing, from_search_attributes
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from google.protobuf.timestamp_pb2 import Timestamp
+    from temporalio.api.schedule.v1 import ScheduleListEntry
+    from temporalio.api.workflow.v1 import WorkflowExecutionInfo
+
+    from schedules.model import ObservedSchedule, Times
+
+SCHEDULED_BY = "TemporalScheduledById"
+SCHEDULED_TIME = "TemporalScheduledStartTime"
+STATUSES: dict[int, Status] = {
+    WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING: "running",
+    WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_COMPLETED: "completed",
+    WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_FAILED: "failed",
+    WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_CANCELED: "cancelled",
+    WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_TERMINATED: "terminated",
+    WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_TIMED_OUT: "timed_out",
+    WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW: "continued",
+}
+TIME = "%Y-%m-%dT%H:%M:%SZ"
+TIME_LENGTH = len("2027-03-01T13:00:00Z")
+
+
+def run_from(message: WorkflowExecutionInfo) -> Run | None:
+    """A run as List shows it; None for a workflow that is no occurrence, as its id tells."""
+    attributes = from_search_attributes(message.search_attributes)
+    scheduled_at = scheduled_time(message.execution.workflow_id)
+    if scheduled_at is None:
+        return None
+    return Run(
+        id=message.execution.workflow_id,
+        run_id=message.execution.run_id,
+        scheduled_at=scheduled_at,
+        started_at=_time(message.start_time),
+        closed_at=_time(message.close_time) if message.HasField("close_time") else None,
+        status=STATUSES[message.status],
+        marked=_text(attributes.get(OUTCOME_ATTRIBUTE)),
+        scheduled_by=_text(attributes.get(SCHEDULED_BY)),
+        parent=message.parent_execution.workflow_id,
+        task_queue=message.task_queue,
+    )
+
+
+def scheduled_time(workflow_id: str) -> datetime | None:
+    """The time at the end of an occurrence's id; None where there is none."""
+    try:
+        return datetime.strptime(workflow_id[-TIME_LENGTH:], TIME).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def job_from_listing(entry: ScheduleListEntry) -> Job:
+    """What List shows of a job; nothing of its policies and arguments."""
+    listed, info = from_listing(entry), entry.info
+    return Job(
+        name=listed.id,
+        times=listed.times,
+        owner=listed.owner or "",
+        exact=not _may_be_cut(listed.times),
+        paused=listed.paused,
+        note=info.notes,
+        workflow_type=listed.workflow_type,
+        next_times=tuple(_time(at) for at in info.future_action_times),
+        recent=tuple(action.start_workflow_result.workflow_id for action in info.recent_actions),
+    )
+
+
+def job_from_description(observed: ObservedSchedule, retention: timedelta | None = None) -> Job:
+    """All that is known of a job."""
+    activity, request = observed.activity, job_request(observed)
+    return Job(
+        name=observed.id,
+        times=observed.times,
+        owner=observed.owner or "",
+        paused=observed.state.paused,
+        note=observed.state.note,
+        created_at=activity.created_at,
+        updated_at=activity.updated_at,
+        overlap=observed.policies.overlap,
+        window=observed.policies.catchup_window,
+        catchup=request.catchup if request else None,
+        remaining=observed.state.remaining_actions,
+        waiting=activity.waiting,
+        dropped=activity.dropped,
+        skipped=activity.skipped,
+        task_queue=observed.action.task_queue,
+        workflow_id=observed.action.workflow_id,
+        workflow_type=observed.action.workflow_type,
+        retention=retention,
+        next_times=activity.next_times,
+        recent=activity.started,
+    )
+
+
+def job_request(observed: ObservedSchedule) -> JobRequest | None:
+    """What each run is given; None for a schedule that starts another workflow, or one that cannot be read."""
+    action = observed.action
+    if action.workflow_type != JOB_WORKFLOW or not action.args or not isinstance(action.args[0], dict):
+        return None
+    try:
+        request: JobRequest = value_to_type(JobRequest, action.args[0])
+    except (TypeError, ValueError):  # an encrypted argument, or one of a later release
+        return None
+    return request
+
+
+def with_times(job: Job, times: Times) -> Job:
+    """The job with times that are known from elsewhere."""
+    return replace(job, times=times, exact=True)
+
+
+def _may_be_cut(times: Times) -> bool:
+    return max(len(times.calendars), len(times.intervals), len(times.exclusions)) >= LISTED_ENTRIES
+
+
+def _time(message: Timestamp) -> datetime:
+    return message.ToDatetime(tzinfo=UTC)
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,100 @@
+"""Which jobs a command that reads is about: those of spec files, of an owner, or all; narrowed by name and label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from schedules.errors import SettingsError
+from schedules.options import given_registry, project_options
+from schedules.reading import owner_option
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from schedules.model import Times
+    from schedules.spec import JobSpec
+
+
+@dataclass(frozen=True)
+class Selection:
+    """`times` are those that the spec files compile to; None without files. `owner` None stands for every one."""
+
+    owner: str | None
+    glob: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    jobs: Mapping[str, JobSpec] | None = None
+    times: Mapping[str, Times] = field(default_factory=dict)
+
+    def takes(self, name: str) -> bool:
+        """Whether a job is meant."""
+        if self.jobs is not None:
+            job = self.jobs.get(name)
+            if job is None or not self.labels.items() <= dict(job.labels).items():
+                return False
+        return not self.glob or fnmatchcase(name, self.glob)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all jobs of the owner are meant."""
+        return not self.glob and not self.labels
+
+
+def selection_options(parser: argparse.ArgumentParser) -> None:
+    """Paths, owner, glob and labels."""
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="spec files: their jobs are meant, with or without a schedule"
+    )
+    project_options(parser)
+    owner_option(parser)
+    parser.add_argument("--job", default="", metavar="GLOB", help="only jobs with such a name, for example 'billing-*'")
+    parser.add_argument(
+        "--label",
+        action="append",
+        default=[],
+        metavar="K=V",
+        help="only jobs with this label; needs a PATH; may be repeated",
+    )
+
+
+def selected(options: argparse.Namespace) -> Selection:
+    """What the options say. Raises SettingsError or SpecError."""
+    labels = dict(_label(text) for text in options.label)
+    if not options.paths:
+        if labels:
+            raise SettingsError("--label: labels stand in the spec files; give their PATH as well")
+        return Selection(_owner(options.owner), options.job)
+    if options.owner:
+        raise SettingsError(
+            "--owner: the files of the PATHs name their project, and --env the environment; leave it out"
+        )
+    from datetime import UTC, datetime
+
+    from schedules.load import load_readable
+
+    project, times = load_readable(options.paths, options.env, given_registry(options), datetime.now(UTC))
+    jobs = {job.name: job for job in project.jobs}
+    return Selection(project.owner, options.job, labels, jobs, {name: found.times for name, found in times.items()})
+
+
+def _label(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise SettingsError(f"--label {text}: write name=value, for example team=billing")
+    return name, value
+
+
+def _owner(text: str | None) -> str | None:
+    from schedules.fields import check_owner_part
+
+    if text is None:
+        return None
+    project, slash, environment = text.partition("/")
+    if not slash:
+        raise SettingsError(f"--owner {text}: write project/environment, for example billing/production")
+    try:
+        return f"{check_owner_part(project)}/{check_owner_part(environment)}"
+    except ValueError as error:
+        raise SettingsError(f"--owner {text}: {error}") from None

@@ -1,0 +1,141 @@
+"""`python -m schedules status [PATH…]`: the state of every job."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from schedules.errors import SettingsError
+from schedules.options import at_least
+from schedules.reading import answer, output_option, read
+from schedules.selection import selected, selection_options
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rich.console import RenderableType
+
+    from schedules.ledger.overview import Overview
+    from schedules.ledger.records import Records
+    from schedules.selection import Selection
+
+USUAL_SECONDS = 5
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's options on `parser`."""
+    parser.description = (
+        "The state of every job: when it ran and runs next, how it ended, what it missed, who paused it."
+    )
+    selection_options(parser)
+    parser.add_argument(
+        "--since", default="24h", metavar="T", help="count from then on: 24h, 7d or a time of UTC (default: 24h)"
+    )
+    parser.add_argument(
+        "--watch",
+        nargs="?",
+        type=at_least(1),
+        const=USUAL_SECONDS,
+        metavar="S",
+        help=f"go on, and look again every S seconds (default: {USUAL_SECONDS})",
+    )
+    output_option(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Runs the command; its exit code. Raises TickwrightError for what ends it early."""
+    if options.watch and options.output == "json":
+        raise SettingsError("--watch is for people; call again for another JSON document")
+    meant = selected(options)
+
+    async def work(records: Records, now: datetime) -> int:
+        if options.watch:
+            await _watch(records, meant, options)
+        found = await look(records, meant, options.since, now)
+        _show(found, options.output, now)
+        return 0
+
+    return read(work)
+
+
+async def look(records: Records, meant: Selection, since: str, now: datetime) -> Overview:
+    """The states of the jobs that are meant, worst first."""
+    from dataclasses import replace
+
+    from schedules.ledger.overview import known_times, overview
+    from schedules.ledger.state import missing_job
+    from schedules.moment import parse_instant
+    from schedules.status_view import worst_first
+
+    begin = parse_instant(since, now, option="--since")
+    if begin > now:
+        raise SettingsError(f"--since {since}: write a time that has been")
+    listed = await records.jobs(meant.owner)
+    jobs = known_times([job for job in listed if meant.takes(job.name)], meant.times)
+    found = await overview(records, jobs, meant.owner, begin, now, all_jobs=meant.whole)
+    there = {job.name for job in jobs}
+    absent = [
+        missing_job(job.name, meant.owner or "", job.timezone)
+        for job in (meant.jobs or {}).values()
+        if job.name not in there and meant.takes(job.name)
+    ]
+    return replace(found, states=worst_first([*found.states, *absent]))
+
+
+def _show(found: Overview, output: str, now: datetime) -> None:
+    from schedules.ledger.reasons import stamp
+    from schedules.status_view import state_json
+    from schedules.table import console
+
+    if output == "json":
+        states = [state_json(state) for state in found.states]
+        answer({"at": stamp(now), "since": stamp(found.since), "complete": found.complete, "jobs": states})
+    else:
+        console().print(_picture(found, now))
+
+
+def _picture(found: Overview, now: datetime) -> RenderableType:
+    from rich.console import Group
+    from rich.text import Text
+
+    from schedules.status_view import COLUMNS, state_row, summary
+    from schedules.table import cut, table
+
+    shown, more = cut(found.states)
+    rows = [state_row(state, now) for state in shown]
+    empty = {column for column in COLUMNS[2:] if not any(row[column] for row in rows)}
+    if len({state.owner for state in found.states}) == 1:
+        empty.add("owner")
+    used = [column for column in COLUMNS if column not in empty]
+    return Group(table(used, rows), *([Text(more)] if more else []), Text(summary(found.states, found)))
+
+
+async def _watch(records: Records, meant: Selection, options: argparse.Namespace) -> None:
+    """Until interrupted; what the server could not answer is said, and asked again. Without a terminal, table after table."""
+    from rich.live import Live
+
+    from schedules.table import console
+
+    screen = console()
+    if not screen.is_terminal:
+        while True:
+            screen.print(await _picture_now(records, meant, options.since))
+            await asyncio.sleep(options.watch)
+    with Live(console=screen, auto_refresh=False, vertical_overflow="crop") as live:
+        while True:
+            live.update(await _picture_now(records, meant, options.since), refresh=True)
+            await asyncio.sleep(options.watch)
+
+
+async def _picture_now(records: Records, meant: Selection, since: str) -> RenderableType:
+    from rich.text import Text
+
+    from schedules.errors import ServerError
+
+    now = datetime.now(UTC)
+    try:
+        return _picture(await look(records, meant, since, now), now)
+    except ServerError as error:
+        return Text(str(error))

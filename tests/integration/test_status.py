@@ -1,0 +1,175 @@
+"""`status`, `runs` and `forecast` as commands, on a real server."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+
+from tests.integration.scenes import SECOND, Scene, now, shell, until
+from tests.processes import run_command, started, worker
+from tests.servers import DevServer, free_port
+
+HOSTILE = "[bold red]x[/] <script>alert('1')</script> \"quoted\" \n\r\t\x1b[31m 🎉 \u202e " + "n" * 900
+SPEC = """\
+version: 1
+project: {project}
+defaults: {{timezone: Europe/Berlin, timeout: 1m}}
+environments: {{test: {{}}}}
+jobs:
+  {project}-good: {{schedule: {{every: 2s}}, run: {{command: ["true"]}}, labels: {{team: ledger}}}}
+  {project}-absent: {{schedule: "0 8 * * *", run: {{command: ["true"]}}, labels: {{team: ledger}}}}
+  {project}-resting: {{schedule: {{every: 2s}}, run: {{command: ["true"]}}}}
+"""
+
+
+async def json_of(server: DevServer, *words: str) -> Any:
+    """The document of a command that succeeds."""
+    done = await run_command("schedules", *words, "--output", "json", env=server.environ)
+    assert done.code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+async def scene(server: DevServer, client: Client, name: str, tmp_path: Path) -> Any:
+    async with (
+        worker(server.address, cwd=tmp_path, task_queue=name, allow_commands="true"),
+        Scene(client, name) as made,
+    ):
+        yield made
+
+
+async def test_each_state_is_seen_by_status(scene: Scene, server: DevServer, tmp_path: Path) -> None:
+    await scene.add("good")
+    await scene.add("fails", run=shell("echo broken >&2; exit 3"))
+    await scene.add("slow", run={"command": ["sleep", "600"]}, timeout="11m")
+    await scene.add("lonely", task_queue=f"{scene.name}-nobody")
+    await scene.add("resting")
+    await scene.add("yearly", schedule="@yearly")
+    await scene.ended("resting")
+    await scene.client.get_schedule_handle(scene.id("resting")).pause(note=HOSTILE)
+    paused = now()
+    await scene.run("fails", lambda run: run.closed_at is not None)
+    lonely, slow = await scene.run("lonely"), await scene.run("slow")
+    await until(max(lonely.started_at, paused, slow.started_at) + 13 * SECOND)
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(SPEC.format(project=scene.name))
+
+    document = await json_of(server, "status", "--owner", f"{scene.name}/test")
+    narrow = await json_of(server, "status", str(spec), "--env", "test", "--label", "team=ledger")
+    text = await run_command(
+        "schedules", "status", "--job", f"{scene.name}-*", env={**server.environ, "COLUMNS": "120"}
+    )
+
+    jobs = {each["job"].removeprefix(f"{scene.name}-"): each for each in document["jobs"]}
+    assert {short: each["state"] for short, each in jobs.items()} == {
+        "good": "ok",
+        "fails": "failing",
+        "slow": "running",
+        "lonely": "late",
+        "resting": "paused",
+        "yearly": "never_ran",
+    }
+    assert [each["state"] for each in document["jobs"]][:3] == ["failing", "late", "paused"]
+    assert "exit code 3: broken" in jobs["fails"]["why"]
+    assert jobs["fails"]["consecutive_failures"] >= 5
+    assert jobs["lonely"]["overdue"] == f"{lonely.scheduled_at:%Y-%m-%dT%H:%M:%SZ}"
+    assert jobs["lonely"]["skipped"] >= 5
+    assert jobs["slow"]["running"][0]["workflow_id"] == slow.id
+    assert jobs["good"]["missed"] == jobs["resting"]["missed"] == jobs["yearly"]["missed"] == 0
+    assert "@" in jobs["resting"]["paused_by"]
+    assert abs(seconds(jobs["resting"]["paused_at"]) - paused.timestamp()) < 3
+    assert jobs["resting"]["note"] == HOSTILE
+    assert {each["job"]: each["state"] for each in narrow["jobs"]} == {
+        f"{scene.name}-absent": "missing",
+        f"{scene.name}-good": "ok",
+    }
+    assert text.code == 0
+    assert "\x1b" not in text.stdout
+    assert "[bold red]x[/] <script>" in text.stdout.replace("\n", "") or "[bold" in text.stdout
+    assert max(map(len, text.stdout.splitlines())) <= 120
+
+
+def seconds(text: str) -> float:
+    from datetime import datetime
+
+    return datetime.fromisoformat(text).timestamp()
+
+
+async def test_runs_tell_what_ran_and_what_did_not(scene: Scene, server: DevServer) -> None:
+    await scene.add("slow", run={"command": ["sleep", "7"]})
+    first = await scene.run("slow")
+    second = await scene.run("slow", lambda run: run.scheduled_at > first.scheduled_at)
+    await until(second.started_at + SECOND)
+
+    document = await json_of(server, "runs", scene.id("slow"))
+    only = await json_of(server, "runs", scene.id("slow"), "--outcome", "overlap_skipped")
+    text = await run_command("schedules", "runs", scene.id("slow"), env=server.environ)
+
+    outcomes = [each["outcome"] for each in document["occurrences"]]
+    assert outcomes[:2] == ["succeeded", "overlap_skipped"]
+    assert "running" in outcomes
+    assert document["occurrences"][0]["run"]["attempts"] == 1
+    assert document["occurrences"][0]["run"]["duration"] >= 7
+    assert {each["outcome"] for each in only["occurrences"]} == {"overlap_skipped"}
+    assert f"no run: another occurrence was running ({first.id})" in text.stdout
+
+
+async def test_a_forecast_counts_what_starts_and_what_a_window_would_lose(scene: Scene, server: DevServer) -> None:
+    await scene.add("quarter", schedule="*/15 * * * *")
+    await scene.add("hourly", schedule="0 * * * *")
+    await scene.add("resting", schedule="0 * * * *", paused=True)
+
+    day = (now() + timedelta(days=2)).date()
+    document = await json_of(
+        server, "forecast", "--owner", f"{scene.name}/test", "--at", f"{day}T10:00Z", "--for", "2h"
+    )
+
+    assert (document["from"], document["to"], document["starts"]) == (f"{day}T10:00:00Z", f"{day}T12:00:00Z", 10)
+    jobs = {each["job"].removeprefix(f"{scene.name}-"): each for each in document["jobs"]}
+    assert {short: each["starts"] for short, each in jobs.items()} == {"quarter": 8, "hourly": 2}
+    assert document["crowded"] == [{"minute": f"{day}T{hour}:00:00Z", "starts": 2} for hour in (10, 11)]
+    assert [each["job"] for each in document["paused"]] == [scene.id("resting")]
+    quarter = jobs["quarter"]["effect"]
+    assert len(quarter["late"]) + quarter["not_run"] + quarter["too_late"] == 8
+
+
+async def test_watch_shows_the_table_until_interrupted(scene: Scene, server: DevServer) -> None:
+    await scene.add("good")
+    words = ("status", "--owner", f"{scene.name}/test", "--watch", "1")
+    async with started("schedules", *words, env=server.environ) as watching:
+        await watching.until(lambda: "".join(watching.out).count(scene.id("good")) > 1, "no second table")
+        watching.process.terminate()
+        assert await watching.wait() == 128 + 15
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["runs", "relai"], "there is no job `relai` in the namespace"),
+        (["explain", "relai", "02:00"], "there is no job `relai`"),
+        (["runs", "x", "--outcome", "suceeded"], "did you mean `succeeded`?"),
+        (["status", "--since", "yesterday"], 'yesterday" is not a time; write 24h'),
+        (["status", "--owner", "billing"], "write project/environment"),
+        (["status", "--label", "team=a"], "give their PATH"),
+        (["status", "--watch", "--output", "json"], "--watch is for people"),
+        (["forecast", "--for", "90d"], "up to 35d"),
+    ],
+)
+async def test_a_wrong_command_line_is_told_with_what_to_write(server: DevServer, words: list[str], said: str) -> None:
+    done = await run_command("schedules", *words, env=server.environ)
+    assert done.code == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [["status"], ["runs", "x"], ["explain", "x", "02:00"], ["forecast"]])
+async def test_a_server_that_cannot_be_reached_is_exit_code_1(words: list[str]) -> None:
+    env = {"TEMPORAL_ADDRESS": f"127.0.0.1:{free_port()}"}
+    done = await run_command("schedules", *words, "--output", "json", env=env)
+    assert done.code == 1
+    assert "cannot reach Temporal" in json.loads(done.stdout)["error"]
