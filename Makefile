@@ -76,8 +76,9 @@ fuzz: setup ## The differential and property tests, many times over: 50,000 ques
 	FUZZ_TRIPLES=50000 FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest tests/integration/test_times_differential.py \
 		tests/property -n $(WORKERS) --timeout 7200
 
-soak: setup ## The tests that say "each time", 300 times
+soak: setup ## The tests that say "each time", 300 times; a quarter of an hour of killing
 	SOAK_RUNS=300 $(BIN)/python -m pytest tests/integration/test_sync_interrupted.py -n $(WORKERS) --timeout 3600
+	CHAOS_SECONDS=900 CHAOS_SEED=$$(date +%s) $(BIN)/python -m pytest tests/chaos -s
 
 bench: setup ## Measure; each figure is a ratio of two sides in one run
 	for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done

@@ -15,7 +15,7 @@ from activities.contract import RENDER_ARGUMENTS, RUN_STEP, StepCall, StepResult
 from activities.ending import Ending
 from activities.errors import HandlerError
 from activities.handlers.command import CommandHandler
-from activities.handlers.http import HttpHandler
+from activities.handlers.late_http import LateHttpHandler
 from activities.handlers.python import PythonHandler
 from activities.heart import Heart
 from activities.observe import StepFinished, StepStarted, unobserved
@@ -56,7 +56,7 @@ class StepActivities:
     ) -> None:
         """`around` puts something between the steps and each handler."""
         self._handlers: dict[str, StepHandler] = {
-            "http": around(HttpHandler(http_session)),
+            "http": around(LateHttpHandler(http_session)),
             "command": around(CommandHandler(allowed=allow_commands)),
             "python": around(PythonHandler(registry, calls)),
         }

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import DataConverter, DefaultFailureConverterWithEncodedAttributes, PayloadCodec
 
+from activities.converter import WirePayloadConverter
 from schedules.codec_keys import KEYS_FILE, CodecKeys
 from schedules.errors import UndecodableError
 from schedules.shown import shown
@@ -67,10 +69,10 @@ class EncryptionCodec(PayloadCodec):
 
 def data_converter(keys: CodecKeys) -> DataConverter:
     """The SDK's own converter with this encryption; failures' messages and stack traces are encrypted as well."""
-    codec = EncryptionCodec(keys)
+    plain = DataConverter(payload_converter_class=WirePayloadConverter, payload_codec=EncryptionCodec(keys))
     if not keys.active:
-        return DataConverter(payload_codec=codec)
-    return DataConverter(payload_codec=codec, failure_converter_class=DefaultFailureConverterWithEncodedAttributes)
+        return plain
+    return replace(plain, failure_converter_class=DefaultFailureConverterWithEncodedAttributes)
 
 
 def active_key(converter: DataConverter) -> str:

@@ -23,7 +23,7 @@ from temporalio.worker import (
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities.handlers.calls import Calls
-from activities.handlers.http import open_session
+from activities.handlers.late_http import LateSession
 from activities.late_start import LateStartActivities
 from activities.offer import OfferActivities
 from activities.reboot import RebootActivities
@@ -134,14 +134,14 @@ async def build_worker(
     client: Client, settings: WorkerSettings, offer: Offer, metrics: WorkerMetrics
 ) -> AsyncIterator[Worker]:
     """A worker that does not poll yet; leaving the context gives back its threads and its HTTP connections."""
-    async with open_session() as session:
+    async with LateSession() as session:
         executor = ThreadPoolExecutor(settings.max_concurrent_steps, thread_name_prefix="activity")
         calls = Calls()
         metrics.watch(calls, settings.max_concurrent_steps)
         steps = StepActivities(
             registry=offer.handlers,
             secrets=SecretStore(os.environ, settings.secrets_dir),
-            http_session=lambda: session,
+            http_session=session,
             allow_commands=settings.allow_commands,
             calls=calls,
             previous_occurrence=previous_occurrence,

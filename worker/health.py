@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
-from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from temporalio.service import RPCError
 
-from worker.serving import serving
+from worker.pages import Page, serving_pages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from email.message import Message
 
     from temporalio.client import Client
 
@@ -55,31 +55,28 @@ async def serve_health(health: Health, address: tuple[str, int], token: Token | 
 
     The token is asked for at /metrics alone: a probe of Kubernetes can take no header from a Secret.
     """
-    application = web.Application()
-    application.add_routes([web.get(path, page) for path, page in _pages(health, token).items()])
-    async with serving(application, address, "TICKWRIGHT_HTTP_ADDRESS") as url:
+    async with serving_pages(_pages(health, token), address, "TICKWRIGHT_HTTP_ADDRESS") as url:
         yield url
 
 
-def _pages(health: Health, token: Token | None) -> dict[str, Callable[[web.Request], Awaitable[web.Response]]]:
-    async def livez(_: web.Request) -> web.Response:
+def _pages(health: Health, token: Token | None) -> dict[str, Callable[[Message], Awaitable[Page]]]:
+    async def livez(_: Message) -> Page:
         return _verdict(health.burden())
 
-    async def startupz(_: web.Request) -> web.Response:
+    async def startupz(_: Message) -> Page:
         return _verdict("starting" if health.state == "starting" else "")
 
-    async def readyz(_: web.Request) -> web.Response:
+    async def readyz(_: Message) -> Page:
         return _verdict(await health.unready_reason(), health.remarks())
 
-    async def metrics(request: web.Request) -> web.Response:
-        if token and not token.admits(request.headers.get("Authorization", "")):
-            return web.Response(text="a token is needed\n", status=401, headers={"WWW-Authenticate": "Bearer"})
-        return web.Response(body=generate_latest(health.metrics), headers={"Content-Type": CONTENT_TYPE_LATEST})
+    async def metrics(headers: Message) -> Page:
+        if token and not token.admits(headers.get("Authorization", "")):
+            return Page.of("a token is needed", 401, **{"WWW-Authenticate": "Bearer"})
+        return Page(generate_latest(health.metrics), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     return {"/livez": livez, "/startupz": startupz, "/readyz": readyz, "/metrics": metrics}
 
 
-def _verdict(reason: str, remarks: Sequence[str] = ()) -> web.Response:
+def _verdict(reason: str, remarks: Sequence[str] = ()) -> Page:
     """`ok` or the reason, and a line for each remark."""
-    lines = [reason or "ok", *filter(None, remarks)]
-    return web.Response(text="".join(f"{line}\n" for line in lines), status=503 if reason else 200)
+    return Page.of("\n".join([reason or "ok", *filter(None, remarks)]), 503 if reason else 200)

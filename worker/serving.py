@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from aiohttp import web
-
 from schedules.errors import TickwrightError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from aiohttp import web
 
 
 class AddressInUseError(TickwrightError):
@@ -23,6 +23,8 @@ class AddressInUseError(TickwrightError):
 @asynccontextmanager
 async def serving(application: web.Application, address: tuple[str, int], setting: str) -> AsyncIterator[str]:
     """Serves and gives the URL. Raises AddressInUseError."""
+    from aiohttp import web
+
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     host, port = address

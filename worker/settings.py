@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from datetime import timedelta
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, DirectoryPath, Field, FilePath, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
-from pydantic_settings.sources import TomlConfigSettingsSource
+from pydantic import BaseModel, BeforeValidator, ConfigDict, DirectoryPath, Field, FilePath, SecretStr, ValidationError
 
 from activities.contract import DEFAULT_TASK_QUEUE
 from schedules.codec_keys import SETTINGS as CODEC_SETTINGS
@@ -61,18 +59,18 @@ def _pollers(value: Any) -> Any:
 Pollers = Annotated[int | Literal["auto"], BeforeValidator(_pollers)]
 
 
-class WorkerSettings(BaseSettings):
+class WorkerSettings(BaseModel):
     """What a worker pod can be told. Every field is `TICKWRIGHT_<NAME>`, or the same in lower case in the file."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, toml_file=FILE)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     task_queue: str = Field(DEFAULT_TASK_QUEUE, min_length=1, description="Task queue to poll.")
-    modules: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)] = Field(
+    modules: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
         (), description="Modules with handlers, workflows and activities, comma-separated."
     )
     allow_commands: bool = Field(False, description="Whether `command` steps may run on this worker.")
     secrets_dir: DirectoryPath | None = Field(None, description="Folder with one file a secret, for ${secret:NAME}.")
-    http_address: Annotated[tuple[str, int], NoDecode, BeforeValidator(_address)] = Field(
+    http_address: Annotated[tuple[str, int], BeforeValidator(_address)] = Field(
         ("127.0.0.1", 9464), description="Address for /livez, /startupz, /readyz and /metrics."
     )
     http_token: SecretStr | None = Field(None, min_length=1, description="Bearer token that /metrics asks for.")
@@ -110,37 +108,15 @@ class WorkerSettings(BaseSettings):
     )
     build_id: str = Field("", description="Names this build in Temporal; by default the installed version.")
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the library's signature
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the library's signature
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments win over the environment, and the environment over the file."""
-        return init_settings, env_settings, _File(settings_cls)
-
-
-class _File(TomlConfigSettingsSource):
-    """`tickwright.toml`; its keys may carry the prefix of the environment's names or leave it out."""
-
-    def _read_file(self, file_path: Path | Traversable) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        for key, value in super()._read_file(file_path).items():
-            name = key.removeprefix(PREFIX.lower())
-            if name in values:
-                raise ValueError(f"{name} is given twice, with and without {PREFIX.lower()}; remove one")
-            values[name] = value
-        return values
-
 
 def load_settings(**overrides: Any) -> WorkerSettings:
-    """The settings in force. Raises SettingsError that names every wrong one and what to write instead."""
+    """The settings in force: arguments win over the environment, and the environment over the file.
+
+    Raises SettingsError that names every wrong one and what to write instead.
+    """
     problems = _unknown_names()
     try:
-        settings = WorkerSettings(**overrides)
+        settings = WorkerSettings.model_validate({**_from_file(), **_from_environment(), **overrides})
     except ValidationError as error:
         problems += [_problem(item) for item in error.errors()]
     except (OSError, ValueError) as error:
@@ -158,6 +134,24 @@ def settings_help() -> str:
     ]
     shared = [f"  {name:<43}{meaning} (environment only, of `sync` too)" for name, meaning in CODEC_SETTINGS.items()]
     return "\n".join(lines + shared)
+
+
+def _from_environment() -> dict[str, str]:
+    values = {name: os.environ.get(PREFIX + name.upper()) for name in WorkerSettings.model_fields}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _from_file() -> dict[str, Any]:
+    """`tickwright.toml`; its keys may carry the prefix of the environment's names or leave it out. Raises OSError and ValueError."""
+    if not FILE.exists():
+        return {}
+    values: dict[str, Any] = {}
+    for key, value in tomllib.loads(FILE.read_text(encoding="utf-8")).items():
+        name = key.removeprefix(PREFIX.lower())
+        if name in values:
+            raise ValueError(f"{name} is given twice, with and without {PREFIX.lower()}; remove one")
+        values[name] = value
+    return values
 
 
 def _unknown_names() -> list[str]:

@@ -15,7 +15,7 @@ from temporalio.worker import Worker
 from activities.attempt import Attempt
 from activities.contract import HANDLER_TIMEOUT, RUN_STEP, StepCall, StepResult
 from activities.handlers.calls import Calls
-from activities.handlers.http import open_session
+from activities.handlers.late_http import LateSession
 from activities.run import StepActivities
 from activities.secrets import VARIABLE_PREFIX, SecretStore
 from worker.app import SANDBOX, previous_occurrence
@@ -68,11 +68,11 @@ async def kit_worker(
     client: Client, queue: str, offer: Offer, stand_ins: StandIns, plan: FaultPlan, secrets: Mapping[str, str]
 ) -> AsyncIterator[None]:
     """A worker that polls while the block lasts."""
-    async with open_session() as session:
+    async with LateSession() as session:
         steps = StepActivities(
             registry=offer.handlers,
             secrets=SecretStore({VARIABLE_PREFIX + name: value for name, value in secrets.items()}),
-            http_session=lambda: session,
+            http_session=session,
             allow_commands=True,  # Whether the test allows them is checked before.
             calls=Calls(),
             previous_occurrence=previous_occurrence,

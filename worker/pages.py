@@ -1,0 +1,107 @@
+"""A few small pages over HTTP, from the standard library: a worker that runs no `http` steps loads no HTTP library for its probes."""
+
+from __future__ import annotations
+
+import asyncio
+import socketserver
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from email.message import Message
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socket import AF_INET, AF_INET6
+from threading import Thread
+
+from worker.serving import AddressInUseError
+
+ANSWER_SECONDS = 4.0
+"""How long a page may take; one that waits for an event loop that is held is given up then."""
+IDLE_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Page:
+    """An answer."""
+
+    text: bytes
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": "text/plain; charset=utf-8"})
+
+    @classmethod
+    def of(cls, text: str, status: int = 200, **headers: str) -> Page:
+        """Plain text, one line."""
+        return cls(f"{text}\n".encode(), status, {"Content-Type": "text/plain; charset=utf-8", **headers})
+
+
+Pages = Mapping[str, Callable[[Message], Awaitable[Page]]]
+"""By path: what makes the page of a request's headers, in the event loop."""
+
+HELD = Page.of("something holds the event loop", 503)
+NOT_FOUND = Page.of("no such page", 404)
+
+
+class _Server(ThreadingHTTPServer):
+    """Answers in threads that end with the process. `pages` may be asked from them."""
+
+    def __init__(self, address: tuple[str, int], pages: Pages, loop: asyncio.AbstractEventLoop) -> None:
+        self.address_family = AF_INET6 if ":" in address[0] else AF_INET
+        self.pages, self.loop = pages, loop
+        super().__init__(address, _Handler)
+
+    def server_bind(self) -> None:
+        """Without the look-up of its own name, which can take seconds."""
+        socketserver.TCPServer.server_bind(self)
+
+    def page(self, path: str, headers: Message) -> Page:
+        """The answer to a request."""
+        make = self.pages.get(path.partition("?")[0])
+        if make is None:
+            return NOT_FOUND
+        made = asyncio.run_coroutine_threadsafe(_awaited(make(headers)), self.loop)
+        try:
+            return made.result(ANSWER_SECONDS)
+        except TimeoutError:
+            made.cancel()
+            return HELD
+
+
+async def _awaited(page: Awaitable[Page]) -> Page:
+    return await page
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = IDLE_SECONDS
+    server: _Server
+
+    def do_GET(self) -> None:
+        page = self.server.page(self.path, self.headers)
+        self.send_response(page.status)
+        for name, value in page.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(page.text)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(page.text)
+
+    do_HEAD = do_GET  # noqa: N815
+
+    def log_message(self, *_: object) -> None:
+        """Probes are not logged."""
+
+
+@asynccontextmanager
+async def serving_pages(pages: Pages, address: tuple[str, int], setting: str) -> AsyncIterator[str]:
+    """Serves and gives the URL. Raises AddressInUseError."""
+    host, port = address
+    try:
+        server = _Server(address, pages, asyncio.get_running_loop())
+    except OSError as error:
+        raise AddressInUseError(host, port, error.strerror or str(error), setting) from error
+    Thread(target=server.serve_forever, args=(0.05,), name="pages", daemon=True).start()
+    try:
+        shown = f"[{host}]" if ":" in host else host
+        yield f"http://{shown}:{server.server_address[1]}"
+    finally:
+        await asyncio.to_thread(server.shutdown)
+        server.server_close()
