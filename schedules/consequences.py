@@ -16,7 +16,7 @@ from schedules.effect_notes import left_out_text
 from schedules.model import Policies
 
 if TYPE_CHECKING:
-    from schedules.model import DesiredSchedule, ObservedSchedule, Times
+    from schedules.model import DesiredSchedule, ObservedSchedule, RuntimeState, Times
 
 SHOWN = 5
 COMPARED = 400
@@ -44,14 +44,17 @@ def consequences(
         return _of_deletion(observed, now) if observed else NOTHING
     new = Occurrences(desired.times)
     if observed is None:
-        return Consequences(after=_next(new, now), notes=(*_reboot_of(desired), *_reach(desired, now)))
+        return Consequences(
+            after=_next(new, now), notes=(*_reboot_of(desired), *_reach(desired, now), *_paused(desired))
+        )
     old = new if desired.times == observed.times else Occurrences(observed.times)
     notes = [
         *_policies(observed.policies, desired.policies),
-        *_catch_up(_told(observed), _told(desired)),
+        *(() if observed.unreadable else _catch_up(_told(observed), _told(desired))),
         *_in_progress(observed),
         *_discarded(desired, observed, new, now),
-        *_times_changed(desired, old, new, fields, now),
+        *_times_changed(desired, old, new, fields, now, idle=_idle(observed)),
+        *(() if old is new else _paused(desired, observed.state)),
     ]
     return Consequences(_next(old, now), _next(new, now), tuple(notes))
 
@@ -60,6 +63,8 @@ def _of_deletion(observed: ObservedSchedule, now: datetime) -> Consequences:
     notes = list(_in_progress(observed))
     if observed.activity.waiting:
         notes.append(f"{_occurrences(observed.activity.waiting)} waiting for it would be discarded")
+    if due := _due(observed, now):
+        notes.append(_due_text(due))
     return Consequences(before=_next(Occurrences(observed.times), now), notes=tuple(notes))
 
 
@@ -131,19 +136,37 @@ def _discarded(desired: DesiredSchedule, observed: ObservedSchedule, new: Occurr
 
     Seen on server 1.32.0, and in its source: `processTimeRange` skips what lies before the update.
     """
-    due = sum(at <= now for at in observed.activity.next_times)
+    due = _due(observed, now)
     if due:
-        yield f"{_occurrences(due)} that {'is' if due == 1 else 'are'} due and not started would be discarded by this update"
+        yield f"{_due_text(due)} by this update"
     lost = [at for at in _held_back(observed, now) if not _kept(desired, observed, new, at)]
     if lost and not due:
         yield f"{_occurrences(len(lost))} held back by jitter may be discarded by this update"
+
+
+def _idle(observed: ObservedSchedule) -> bool:
+    """Whether the server starts nothing, although it goes on to show next times, past ones too (server 1.32.0)."""
+    return observed.state.paused or observed.state.remaining_actions == 0
+
+
+def _due(observed: ObservedSchedule, now: datetime) -> int:
+    return 0 if _idle(observed) else sum(at <= now for at in observed.activity.next_times)
+
+
+def _due_text(due: int) -> str:
+    return f"{_occurrences(due)} that {'is' if due == 1 else 'are'} due and not started would be discarded"
+
+
+def _paused(desired: DesiredSchedule, state: RuntimeState | None = None) -> Iterator[str]:
+    if state.paused if state and desired.paused is None else desired.paused:
+        yield "it is paused: none of these runs until it is resumed"
 
 
 def _held_back(observed: ObservedSchedule, now: datetime) -> Iterator[datetime]:
     """The scheduled times that are past while jitter still delays their start."""
     jitter = observed.times.jitter
     pending = sum(now < at <= now + timedelta(seconds=jitter) for at in observed.activity.next_times)
-    if not jitter or not pending or observed.state.paused:
+    if not jitter or not pending or _idle(observed):
         return
     started, created = observed.activity.started, observed.activity.created_at
     begin = now - timedelta(seconds=jitter)
@@ -158,7 +181,7 @@ def _kept(desired: DesiredSchedule, observed: ObservedSchedule, new: Occurrences
 
 
 def _times_changed(
-    desired: DesiredSchedule, old: Occurrences, new: Occurrences, fields: frozenset[str], now: datetime
+    desired: DesiredSchedule, old: Occurrences, new: Occurrences, fields: frozenset[str], now: datetime, *, idle: bool
 ) -> Iterator[str]:
     if old is new:
         return
@@ -167,7 +190,8 @@ def _times_changed(
         yield f"the times stay; {what} extended to {desired.exact_until:%Y-%m-%d}"
         yield from _reach(replace(desired, exact_until=None), now)
         return
-    yield from _missed(desired.times, old, new, now)
+    if not idle:
+        yield from _missed(desired.times, old, new, now)
     yield from _reach(desired, now)
 
 

@@ -34,6 +34,8 @@ MOST_ITEMS = 3
 IN_WORDS = frozenset({"action.summary", "action.details"})
 """The whole job, for the Web UI."""
 ENCRYPTION = "encryption"
+ENCRYPTED = ("action.args", "action.memo", "action.summary", "action.details")
+"""What a key hides: nothing is known of its values without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +57,13 @@ def differences(desired: DesiredSchedule, observed: ObservedSchedule) -> tuple[F
         found.append(FieldDiff("owner", observed.owner, desired.owner))
     for name in ("times", "action", "policies"):
         found += _compare(name, getattr(observed, name), getattr(desired, name))
+    if observed.unreadable:
+        found = [item for item in found if not item.field.startswith(ENCRYPTED)]
+        found.append(FieldDiff("payloads", "cannot be decrypted", "written anew"))
     if desired.paused is not None and desired.paused != observed.state.paused:
         found.append(FieldDiff("paused", observed.state.paused, desired.paused))
-    found += [FieldDiff(item.field, item.before, item.after) for item in observed.other]
+    said = (item for item in observed.other if not (observed.unreadable and item.field.startswith(ENCRYPTED)))
+    found += [FieldDiff(item.field, item.before, item.after) for item in said]
     if desired.encryption != observed.encryption:
         found.append(FieldDiff(ENCRYPTION, _key(observed.encryption), _key(desired.encryption)))
     if not found and (mark := fingerprint(desired)) != observed.fingerprint:

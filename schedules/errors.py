@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 NOT_TRIED = "not tried: the server is away"
@@ -80,6 +80,17 @@ class MissingAttributesError(TickwrightError):
             f"namespace {namespace} lacks the search attributes {', '.join(attributes)} and does not let us register them "
             f"({detail}); run once: temporal operator search-attribute create --namespace {namespace} {names} "
             f"(on Temporal Cloud: tcld namespace search-attributes add --namespace {namespace} {cloud})"
+        )
+
+
+class AttributeTypeError(TickwrightError):
+    """The namespace has search attributes of our names, of types that cannot hold our values."""
+
+    def __init__(self, namespace: str, types: Mapping[str, str]) -> None:
+        found = ", ".join(f"{name} as {kind}" for name, kind in types.items())
+        super().__init__(
+            f"namespace {namespace} has the search attributes {found}, and not as Keyword; remove each (temporal operator "
+            f"search-attribute remove --namespace {namespace} --name NAME), and sync again"
         )
 
 

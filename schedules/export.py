@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,10 @@ jobs:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
     parser.description = "Write a spec file, to standard output, for schedules that no project manages yet."
-    parser.epilog = "Exit codes: 0 all of it is in the file; 1 something is not, and standard error and the file say what; 2 wrong call."
+    parser.epilog = (
+        "Exit codes: 0 a sync with the file changes nothing but the owner; 1 something is not in the file, and standard error "
+        "and the file say what; 2 wrong call."
+    )
     parser.add_argument("--query", default="", metavar="Q", help="visibility query of the schedules (default: all)")
     parser.add_argument("--project", type=_project, default="exported", metavar="P", help="project of the file")
     parser.set_defaults(execute=execute)
@@ -71,8 +75,27 @@ async def _exported(client: Client, options: argparse.Namespace) -> tuple[list[E
     listed = await gateway.listed(options.query)
     free = [entry.id for entry in listed if entry.owner is None]
     schedules = await described(gateway, free)
-    found = [export_schedule(schedule, options.project, now) for _, schedule in sorted(schedules.items())]
+    found = [_readable(export_schedule(each, options.project, now)) for _, each in sorted(schedules.items())]
     return found, len(listed) - len(free)
+
+
+def _readable(item: Exported) -> Exported:
+    """The item, left out where a spec file that holds it could not be read: one schedule must not spoil the file."""
+    if item.job is None:
+        return item
+    from schedules.source.compose import compose
+    from schedules.source.construct import Constructor
+    from schedules.source.malformed import Malformed
+    from schedules.yaml_text import yaml_text
+
+    jobs = {"jobs": {item.id: item.job}}
+    try:
+        same = Constructor().value(compose(yaml_text(jobs))) == jobs
+    except (Malformed, RecursionError) as error:
+        return replace(item, job=None, lost=(f"no spec file can hold it: {error}",), kept=())
+    return (
+        item if same else replace(item, job=None, lost=("no spec file can hold it: it would read otherwise",), kept=())
+    )
 
 
 def text_of(found: Sequence[Exported], project: str, namespace: str) -> str:
@@ -89,7 +112,7 @@ def lines_of(found: Sequence[Exported]) -> Iterator[str]:
     """What is not in the file, a line each."""
     for item in found:
         what = "" if item.job is not None else " (left out)"
-        for lost in item.lost:
+        for lost in (*item.lost, *item.kept):
             yield printable(f"{item.id}{what}: {lost}")
 
 
@@ -97,7 +120,7 @@ def _job_text(item: Exported) -> str:
     from schedules.yaml_text import yaml_text
 
     what = "" if item.job is not None else f"left out: {item.id}: "
-    comments = "".join(f"  # {printable(what + lost)}\n" for lost in item.lost)
+    comments = "".join(f"  # {printable(what + lost)}\n" for lost in (*item.lost, *item.kept))
     if item.job is None:
         return comments
     return comments + "".join(f"  {line}\n" for line in yaml_text({item.id: item.job}).rstrip("\n").split("\n"))

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from temporalio.api.enums.v1 import IndexedValueType
-from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import (
     CreateScheduleRequest,
     DeleteScheduleRequest,
@@ -23,7 +23,7 @@ from temporalio.service import RPCStatusCode
 
 from activities.contract import OWNER_ATTRIBUTE
 from schedules.calls import Calls
-from schedules.errors import MissingAttributesError, ServerError
+from schedules.errors import AttributeTypeError, MissingAttributesError, ServerError
 from schedules.fingerprint import ATTRIBUTES, marks
 from schedules.model import DesiredSchedule, ListedSchedule, ObservedSchedule, RuntimeState
 from schedules.pace import Pace
@@ -158,7 +158,12 @@ class TemporalGateway:
         return tuple([name for name in ATTRIBUTES if not await self._knows(name)])
 
     async def add_attributes(self, names: Sequence[str]) -> None:
-        """Registers search attributes and waits until the server takes them. Raises MissingAttributesError where it does not."""
+        """Registers search attributes and waits until the server takes them.
+
+        Raises MissingAttributesError where it does not, and AttributeTypeError where it has one as another type.
+        """
+        if others := await self._of_other_types(names):
+            raise AttributeTypeError(self._namespace, others)
         try:
             for name in names:
                 await self._add_attribute(name)
@@ -170,6 +175,18 @@ class TemporalGateway:
         except TimeoutError as error:
             detail = f"registered, and still unknown after {ATTRIBUTE_TIMEOUT} s"
             raise MissingAttributesError(self._namespace, names, detail) from error
+
+    async def _of_other_types(self, names: Sequence[str]) -> dict[str, str]:
+        """Those of the names that are no Keyword, with what they are; none where the server does not tell."""
+        request = ListSearchAttributesRequest(namespace=self._namespace)
+        listing = self._client.operator_service.list_search_attributes
+        try:
+            answer = await self._call("list search attributes", listing, request)
+        except ServerError:
+            return {}
+        known, prefix = answer.custom_attributes, "INDEXED_VALUE_TYPE_"
+        kinds = {name: IndexedValueType.Name(known[name]).removeprefix(prefix) for name in names if name in known}
+        return {name: kind.title() for name, kind in kinds.items() if kind != "KEYWORD"}
 
     async def _add_attribute(self, name: str) -> None:
         kind = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD

@@ -198,7 +198,8 @@ class Unsaid:
 class ObservedSchedule:
     """The Temporal Schedule that the server has. `other` is what is set on it and no spec can express.
 
-    `encryption` is the id of the key of its payloads; `unreadable` says why they could not be decrypted.
+    `encryption` is the id of the key of its payloads; `unreadable` says why they could not be decrypted. `memo` names the
+    fields of the schedule's own memo, which nobody can change.
     """
 
     id: str
@@ -212,6 +213,7 @@ class ObservedSchedule:
     activity: Activity = field(default_factory=Activity, compare=False)
     encryption: str = ""
     unreadable: str = ""
+    memo: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def owner(self) -> str | None:

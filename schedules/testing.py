@@ -164,12 +164,18 @@ class SchedulesInMemory:
         return kept
 
     def edit(self, schedule_id: str, **parts: Any) -> None:
-        """An edit by hand, at once: `times`, `action`, `policies`, `state`, `other`; the search attributes stay."""
+        """An edit by hand, at once: `times`, `action`, `policies`, `state`, `other`, `encryption`; the search attributes stay."""
         kept = self.kept[schedule_id]
         for name, value in parts.items():
             setattr(kept, name, value)
         kept.version += 1
         self._show(schedule_id)
+
+    def trigger(self, schedule_id: str) -> None:
+        """A run started by hand: it is no part of what anybody compares, and the version stays."""
+        kept = self.kept[schedule_id]
+        run = f"{schedule_id}-by-hand-{len(kept.activity.running) + 1}"
+        kept.activity = replace(kept.activity, running=(*kept.activity.running, run))
 
     def remove(self, schedule_id: str) -> None:
         """A deletion by whomsoever."""

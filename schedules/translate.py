@@ -81,10 +81,11 @@ async def from_description(
         state=state,
         version=response.conflict_token,
         search_attributes=from_search_attributes(response.search_attributes),
-        other=await _other(schedule_id, message, (times, action, policies, state)),
+        other=await _other(schedule_id, message, (times, action, policies, state), reader),
         activity=activity_of(response.info),
         encryption=reader.encryption,
         unreadable=reader.unreadable,
+        memo=tuple(sorted(response.memo.fields)),
     )
 
 
@@ -116,9 +117,9 @@ async def _from_start(schedule_id: str, start: NewWorkflowExecutionInfo, reader:
     return Action(
         workflow_type=start.workflow_type.name,
         task_queue=start.task_queue.name,
-        args=tuple([await reader.value(payload) for payload in start.input.payloads]),
+        args=tuple([await reader.value(each, f"args[{index}]") for index, each in enumerate(start.input.payloads)]),
         search_attributes=from_search_attributes(start.search_attributes),
-        memo={name: await reader.value(payload) for name, payload in start.memo.fields.items()},
+        memo={name: await reader.value(payload, f"memo.{name}") for name, payload in start.memo.fields.items()},
         summary=await _text(start.user_metadata, "summary", reader),
         details=await _text(start.user_metadata, "details", reader),
         execution_timeout=start.workflow_execution_timeout.seconds,
@@ -160,14 +161,14 @@ def _from_retry(message: RetryPolicy) -> Retry:
 
 
 async def _other(
-    schedule_id: str, message: Schedule, read: tuple[Times, Action, Policies, RuntimeState]
+    schedule_id: str, message: Schedule, read: tuple[Times, Action, Policies, RuntimeState], reader: PayloadReader
 ) -> tuple[Unsaid, ...]:
     """What is lost when the message is rebuilt from what was read of it: the fields that we do not carry.
 
     Payloads are left out of the comparison; they were read one by one.
     """
     rebuilt = await to_schedule(schedule_id, *read, DataConverter.default)
-    found = [*_differences(_stripped(message), _stripped(rebuilt)), *_without_json(read[1])]
+    found = [*_differences(_stripped(message), _stripped(rebuilt)), *_without_json(read[1]), *reader.metadata]
     return tuple(sorted(found, key=lambda item: item.field))
 
 
@@ -205,7 +206,7 @@ def _differences(left: Any, right: Any, path: str = "") -> Iterator[Unsaid]:
 async def _text(metadata: UserMetadata, name: str, reader: PayloadReader) -> str:
     if not metadata.HasField(name):  # type: ignore[arg-type]  # the stubs want a literal
         return ""
-    return str(await reader.value(getattr(metadata, name)))
+    return str(await reader.value(getattr(metadata, name), name))
 
 
 def _timeout(value: int) -> Duration | None:

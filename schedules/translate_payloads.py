@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedules.codec import ENCODING, is_encrypted, key_of
 from schedules.errors import UndecodableError
+from schedules.model import Unsaid
 
 if TYPE_CHECKING:
     from temporalio.api.common.v1 import Payload
@@ -25,13 +26,15 @@ class PayloadReader:
         self._converter = converter
         self._keys: set[str] = set()
         self.unreadable = ""
+        self.metadata: list[Unsaid] = []
+        """What payloads carry beside their encoding: no spec can express it."""
 
     @property
     def encryption(self) -> str:
         """The id of the key of all that was read, empty where nothing is encrypted; a mixture names all of it."""
         return "" if self._keys == {PLAIN} else ", ".join(sorted(self._keys))
 
-    async def value(self, payload: Payload) -> Any:
+    async def value(self, payload: Payload, place: str) -> Any:
         """A JSON value; of what is no JSON the encoding and the bytes, so that it is not taken for something else."""
         self._keys.add(key_of(payload) if is_encrypted(payload) else PLAIN)
         if codec := self._converter.payload_codec:
@@ -40,6 +43,11 @@ class PayloadReader:
             except UndecodableError as error:
                 self.unreadable = str(error)
                 return {NO_JSON: ENCODING.decode()}
+        self.metadata += (
+            Unsaid(f"metadata.{place}.{name}", text.decode(errors="replace"))
+            for name, text in payload.metadata.items()
+            if name != "encoding"
+        )
         return self._value(payload)
 
     def _value(self, payload: Payload) -> Any:

@@ -14,10 +14,11 @@ from schedules.compile import compile_job
 from schedules.cron import CronError
 from schedules.differences import differences
 from schedules.duration import format_duration
-from schedules.fingerprint import marks
+from schedules.fingerprint import ATTRIBUTES, marks
 from schedules.literal import literal_text
 from schedules.model import Retry
 from schedules.render import short
+from schedules.shown import shown
 from schedules.spec import JobSpec
 
 if TYPE_CHECKING:
@@ -26,15 +27,20 @@ if TYPE_CHECKING:
 
 USUAL_TIMEOUT = timedelta(hours=1)
 """A job must name one; one that starts its workflow directly does not use it."""
+ANEW = "a sync keeps that, but a schedule made anew would not have it"
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A job as data for a spec file, None where it cannot be one, and all that would be lost with it."""
+    """A job as data for a spec file, None where it cannot be one, and all that would be lost with it.
+
+    `kept` is what a sync leaves alone and a schedule made anew would not have.
+    """
 
     id: str
     job: dict[str, Any] | None
     lost: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
 
 def export_schedule(observed: ObservedSchedule, project: str, now: datetime) -> Exported:
@@ -57,7 +63,7 @@ def export_schedule(observed: ObservedSchedule, project: str, now: datetime) -> 
         return Exported(observed.id, None, (str(error),))
     marked = {**observed.search_attributes, **marks(compiled)}
     adopted = replace(observed, search_attributes=marked, encryption=compiled.encryption)
-    return Exported(observed.id, data, tuple(_lost(adopted, differences(compiled, adopted))))
+    return Exported(observed.id, data, tuple(_lost(differences(compiled, adopted))), tuple(_kept(observed)))
 
 
 def job_data(observed: ObservedSchedule) -> dict[str, Any]:
@@ -148,9 +154,21 @@ def _told(error: ValidationError) -> Iterator[str]:
         yield f"{place}: {fault['msg'].removeprefix('Value error, ')}"
 
 
-def _lost(observed: ObservedSchedule, found: Iterable[FieldDiff]) -> Iterator[str]:
+def _lost(found: Iterable[FieldDiff]) -> Iterator[str]:
     for diff in found:
         yield f"{diff.field} is {short(diff.before)}, and would be {short(diff.after)}"
-    if observed.state.remaining_actions is not None:
-        left = observed.state.remaining_actions
-        yield f"only {left} more starts are allowed: a sync keeps that, but a schedule made anew would not have it"
+
+
+def _kept(observed: ObservedSchedule) -> Iterator[str]:
+    """What is set on the schedule itself and belongs to operators."""
+    state = observed.state
+    if state.remaining_actions is not None:
+        yield f"only {state.remaining_actions} more starts are allowed: {ANEW}"
+    if state.paused:
+        yield f"it is paused: {ANEW}"
+    if state.note:
+        yield f"its note is {shown(state.note)}: {ANEW}"
+    if observed.memo:
+        yield f"its memo has {', '.join(observed.memo)}: {ANEW}"
+    if attributes := sorted(name for name in observed.search_attributes if name not in ATTRIBUTES):
+        yield f"it has search attributes of its own, {', '.join(attributes)}: {ANEW}"

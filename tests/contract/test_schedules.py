@@ -62,6 +62,17 @@ async def test_an_update_keeps_what_an_operator_set(world: World, name: str) -> 
     assert (now.times, now.state.paused, now.state.note) == (NINE, True, "ask Ann")
 
 
+async def test_a_trigger_is_seen_as_running_and_hinders_no_update(world: World, name: str) -> None:
+    before = await made(world, desired(name))
+    await world.trigger(name)
+    while not (triggered := await seen(world, name)).activity.running:
+        pass
+    assert triggered == before
+    await world.schedules.update(desired(name, times=NINE), before)
+    now = await until_version_is_not(world, before)
+    assert (now.times, now.activity.running) == (NINE, triggered.activity.running)
+
+
 async def test_an_update_sets_the_pause_and_the_note_that_it_is_told(world: World, name: str) -> None:
     await made(world, desired(name))
     await world.pause(name, "ask Ann")

@@ -21,6 +21,7 @@ class World(Protocol):
 
     async def pause(self, schedule_id: str, note: str) -> None: ...
     async def edit(self, schedule_id: str, times: Times) -> None: ...
+    async def trigger(self, schedule_id: str) -> None: ...
     async def foreign(self, desired: DesiredSchedule) -> None:
         """Makes a schedule with no mark of ours."""
 
@@ -44,6 +45,9 @@ class TwinWorld:
 
     async def edit(self, schedule_id: str, times: Times) -> None:
         self.twin.edit(schedule_id, times=times)
+
+    async def trigger(self, schedule_id: str) -> None:
+        self.twin.trigger(schedule_id)
 
     async def foreign(self, desired: DesiredSchedule) -> None:
         self.twin.put(desired)
@@ -80,6 +84,9 @@ class ServerWorld:
 
         await self.client.get_schedule_handle(schedule_id).update(edited)
         await self._shown(schedule_id, lambda observed: observed.times == times)
+
+    async def trigger(self, schedule_id: str) -> None:
+        await self.client.get_schedule_handle(schedule_id).trigger()
 
     async def foreign(self, desired: DesiredSchedule) -> None:
         """Made by the SDK, with a cron string."""

@@ -268,3 +268,56 @@ async def test_a_query_chooses(server: DevServer) -> None:
     assert exported.code == 0
     assert "  two:\n" in exported.stdout
     assert "  one:\n" not in exported.stdout
+
+
+async def made_with(server: DevServer, name: str, *options: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(TEMPORAL, "schedule", "create", "--address", server.address, "--schedule-id", name, "--type", "Close"),
+        *("--workflow-id", "w", "--task-queue", "theirs", "--interval", "1h", *options),
+        stdout=asyncio.subprocess.DEVNULL,
+    )
+    assert await process.wait() == 0
+
+
+async def test_a_value_that_no_spec_file_can_hold_does_not_spoil_the_file(server: DevServer, tmp_path: Path) -> None:
+    """Half a surrogate pair and a number beyond all bounds are JSON to the server, and nothing that YAML or our reader takes."""
+    for name, value in (("half", '"\\ud83d"'), ("huge", "1e400"), ("deep", "[" * 120 + "]" * 120), ("fine", '"x"')):
+        await made_with(server, name, "--input", value)
+    gateway = TemporalGateway(await Client.connect(server.address))
+    while len(await gateway.listed("")) < 4:
+        pass
+    exported = await export(server)
+    assert exported.code == 1
+    for name in ("half", "huge", "deep"):
+        assert f"{name} (left out): no spec file can hold it: " in exported.stderr
+    assert "1 of 4 schedules written" in exported.stderr
+    (tmp_path / "jobs.yaml").write_text(exported.stdout)
+    plan = await sync(server, tmp_path, "--adopt", "--dry-run")
+    assert [change["job"] for change in plan["changes"]] == ["fine"]
+
+
+async def test_metadata_of_an_argument_is_said_and_put_right(server: DevServer, tmp_path: Path) -> None:
+    await made_with(server, "marked", "--input", "1", "--input-meta", "messageType=Order")
+    gateway = TemporalGateway(await Client.connect(server.address))
+    while not await gateway.listed(""):
+        pass
+    exported = await export(server)
+    assert exported.code == 1
+    assert "marked: metadata.args[0].messageType is Order, and would be (none)" in exported.stderr
+    (tmp_path / "jobs.yaml").write_text(exported.stdout)
+    await sync(server, tmp_path, "--adopt")
+    assert (await sync(server, tmp_path, "--check", "--deep"))["changes"] == []
+
+
+async def test_what_a_schedule_made_anew_would_not_have_is_said(server: DevServer, tmp_path: Path) -> None:
+    """A sync keeps it, so that nothing is lost by taking over."""
+    await made_with(server, "kept", "--paused", "--notes", "ask Ann", "--schedule-memo", "team=1")
+    gateway = TemporalGateway(await Client.connect(server.address))
+    while not await gateway.listed(""):
+        pass
+    exported = await export(server)
+    assert exported.code == 0
+    for what in ("it is paused", 'its note is "ask Ann"', "its memo has team"):
+        line = f"{what}: a sync keeps that, but a schedule made anew would not have it"
+        assert f"kept: {line}" in exported.stderr
+        assert f"  # {line}\n" in exported.stdout

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
 from temporalio.client import Client, ScheduleUpdate, ScheduleUpdateInput
 
 from schedules.gateway import TemporalGateway
@@ -253,3 +255,21 @@ async def test_a_warning_of_the_sdks_core_is_not_in_the_document(deploy: Deploy)
     http = {"url": "https://billing.internal/x", "body": "x" * 600_000}
     deploy.job("large", run={"http": http})
     assert actions(await deploy.sync()) == [("create", "applied")]
+
+
+async def test_a_search_attribute_of_another_type_is_named_at_once(tmp_path: Path, start_server: Any) -> None:
+    """Registering it is no way out, and no reason to wait for one: the server has it."""
+    server = await asyncio.to_thread(start_server, owner_attribute=False)
+    attributes = {
+        "TickwrightOwner": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+        "TickwrightHash": IndexedValueType.INDEXED_VALUE_TYPE_INT,
+    }
+    client = await Client.connect(server.address)
+    request = AddSearchAttributesRequest(namespace="default", search_attributes=attributes)
+    await client.operator_service.add_search_attributes(request)
+    deploy = Deploy(tmp_path, server.environ, "typed")
+    deploy.job("close")
+    finished = await deploy.run()
+    assert finished.code == 1
+    assert "has the search attributes TickwrightHash as Int, and not as Keyword; remove each" in finished.stderr
+    assert "run once" not in finished.stderr

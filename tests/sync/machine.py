@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -28,6 +29,7 @@ OWNER, OTHER = "billing/production", "payroll/production"
 NAMES = [f"job-{letter}" for letter in "abcd"]
 AUDIT = Audit("ann@host", "1a2b3c4")
 MANY = tuple(Calendar(hour=(Range(hour, hour),)) for hour in range(12))
+STEPS = [{"name": "export"}, {"name": "post", "needs": ["export"], "compensate": {"name": "undo"}}]
 PARTS: list[dict[str, Any]] = [
     {},
     {"times": Times("Europe/Berlin", (Calendar(hour=(Range(9, 9),)),))},
@@ -38,14 +40,17 @@ PARTS: list[dict[str, Any]] = [
     {"action": Action("JobWorkflow", "tickwright", ({"job": "x", "n": 1},))},
     {"paused": True},
     {"paused": False},
+    {"encryption": "2027-03"},
+    {"action": Action("JobWorkflow", "tickwright", ({"job": "x", "catchup": {"policy": "skip"}, "steps": STEPS},))},
+    {"action": Action("JobWorkflow", "tickwright", ({"job": "x", "steps": STEPS[::-1]},)), "encryption": "2027-09"},
 ]
-HIDDEN = frozenset({2, 3, 5, 6})
-"""Edits by hand that List may not show: later entries, policies, arguments."""
+HIDDEN = frozenset({2, 3, 5, 6, 9, 10, 11})
+"""Edits by hand that List may not show: later entries, policies, arguments, and the key of these."""
 Deed = tuple[str, str, int, str]
 names = st.sampled_from(NAMES)
 parts = st.sampled_from(range(len(PARTS)))
 deeds = st.tuples(
-    st.sampled_from(["pause", "edit", "delete", "others make"]),
+    st.sampled_from(["pause", "limit", "trigger", "edit", "delete", "others make"]),
     names,
     parts,
     st.sampled_from(["", "ask Ann", "closed"]),
@@ -83,6 +88,8 @@ class Life(RuleBasedStateMachine):
         self.specs: dict[str, DesiredSchedule] = {}
         self.notes: dict[tuple[str, int], str] = {}
         self.pauses: dict[tuple[str, int], bool] = {}
+        self.runs: Counter[tuple[str, int]] = Counter()
+        self.limits: dict[tuple[str, int], int] = {}
         self.foreign: set[tuple[str, int]] = set()
         self.hidden = False
         self.known: frozenset[str] = frozenset()
@@ -142,6 +149,12 @@ class Life(RuleBasedStateMachine):
             paused = part % 2 == 0
             self.twin.edit(name, state=RuntimeState(paused, note, kept.state.remaining_actions))
             self.pauses[key], self.notes[key] = paused, note
+        elif what == "limit":
+            self.twin.edit(name, state=replace(kept.state, remaining_actions=part))
+            self.limits[key] = part
+        elif what == "trigger":
+            self.twin.trigger(name)
+            self.runs[key] += 1
         elif what == "edit":
             self.twin.edit(name, **{field: value for field, value in PARTS[part].items() if field != "paused"})
             self.hidden = self.hidden or part in HIDDEN
@@ -213,6 +226,8 @@ class Life(RuleBasedStateMachine):
         for name, kept in self.twin.kept.items():
             key = (name, kept.incarnation)
             assert kept.state.paused == self.pauses.get(key, kept.state.paused)
+            assert kept.state.remaining_actions == self.limits.get(key)
+            assert len(kept.activity.running) == self.runs[key]
             if note := self.notes.get(key):
                 assert kept.state.note == note
             elif kept.attributes.get("TickwrightOwner") == OWNER:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from schedules.compile import compile_job
 from schedules.model import Action, Activity, Calendar, DesiredSchedule, Interval, Policies, Range, RuntimeState, Times
 from schedules.plan import Change, make_plan
@@ -185,3 +187,51 @@ def test_nights_on_which_it_does_not_run_are_told_when_they_come() -> None:
     assert any(note.startswith(said) for note in change(wanted, there).consequences.notes)
     paused = replace(wanted, policies=Policies("allow_all", 3600))
     assert not any(note.startswith(said) for note in change(paused, wanted).consequences.notes)
+
+
+IDLE = (RuntimeState(paused=True), RuntimeState(remaining_actions=0))
+
+
+@pytest.mark.parametrize("idle", IDLE)
+def test_nothing_is_due_to_a_schedule_that_starts_nothing(idle: RuntimeState) -> None:
+    """The server goes on to show times for it, past ones too (seen on 1.32.0), and starts none of them."""
+    activity = Activity(next_times=(NOW - timedelta(minutes=1), NOW + timedelta(hours=1)))
+    for state, told in ((idle, False), (RuntimeState(), True)):
+        notes = change(
+            desired(times=daily(9)), desired(times=daily(8)), activity=activity, state=state
+        ).consequences.notes
+        assert any("due and not started" in note for note in notes) == told
+
+
+@pytest.mark.parametrize("idle", IDLE)
+def test_a_schedule_that_starts_nothing_misses_no_window(idle: RuntimeState) -> None:
+    """At 8:30 the run of 9:00 is moved to 8:00."""
+    now = utc("2027-03-01T13:30")
+    for state, told in ((idle, False), (RuntimeState(), True)):
+        notes = change(desired(times=daily(8)), desired(times=daily(9)), now, state=state).consequences.notes
+        assert any("window is missed" in note for note in notes) == told
+
+
+def test_what_is_due_to_a_schedule_that_is_deleted_is_told() -> None:
+    activity = Activity(next_times=(NOW - timedelta(minutes=1), NOW + timedelta(hours=1)))
+    (note,) = change(None, desired(), activity=activity).consequences.notes
+    assert note == "1 occurrence that is due and not started would be discarded"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "there", "told"),
+    [(None, True, True), (True, False, True), (True, True, True), (False, True, False), (None, False, False)],
+)
+def test_that_a_schedule_will_be_paused_is_told_beside_its_next_times(
+    wanted: bool | None, there: bool, told: bool
+) -> None:
+    follows = change(
+        desired(times=daily(9), paused=wanted), desired(times=daily(8)), state=RuntimeState(paused=there)
+    ).consequences
+    assert ("it is paused: none of these runs until it is resumed" in follows.notes) == told
+
+
+def test_a_schedule_that_is_made_paused_says_so() -> None:
+    said = "it is paused: none of these runs until it is resumed"
+    assert said in change(desired(paused=True), None).consequences.notes
+    assert said not in change(desired(), None).consequences.notes

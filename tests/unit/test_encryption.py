@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from schedules.encryption import sealed
-from schedules.model import Action, DesiredSchedule
-from schedules.plan import USUAL, Rules, plan_one
+from schedules.model import Action, Activity, DesiredSchedule
+from schedules.plan import USUAL, Rules, make_plan, plan_one
 from schedules.reconcile import apply_plan, plan_sync
 from schedules.testing import SchedulesInMemory
 from tests.factories import NOW, desired, observed
@@ -82,3 +82,23 @@ async def test_a_new_key_is_written_once_and_seen_in_the_list_from_then_on() -> 
         twin.calls.clear()
         assert (await plan_sync(twin, OWNER, desired_now, NOW)).changes == ()
         assert "describe" not in twin.calls
+
+
+def test_of_what_cannot_be_read_nothing_is_claimed() -> None:
+    """Neither a value of an argument nor a policy that would change: the same may well stand there."""
+    unread = observed(ONE, action=Action("JobWorkflow", "tickwright", ({"payload encoding": "binary/encrypted"},)))
+    unread = replace(unread, unreadable=REASON, activity=Activity())
+    wanted = replace(PLAIN, action=Action("JobWorkflow", "other", ({"catchup": {"policy": "run_latest"}},)))
+    (change,) = make_plan(OWNER, {PLAIN.id: wanted}, {PLAIN.id: unread}, NOW).changes
+    assert [(diff.field, diff.before, diff.after) for diff in change.diff] == [
+        ("action.task_queue", "tickwright", "other"),
+        ("payloads", "cannot be decrypted", "written anew"),
+        ("encryption", "key one", "none"),
+    ]
+    assert not any("policy" in note for note in change.consequences.notes)
+
+
+def test_another_key_under_the_same_id_is_a_difference() -> None:
+    change = plan_one(OWNER, ONE, observed(ONE, unreadable=REASON), USUAL)
+    assert change is not None
+    assert [diff.field for diff in change.diff] == ["payloads"]
