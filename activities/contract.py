@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from activities.alerts import AlertRequest
+
 JOB_WORKFLOW = "JobWorkflow"
 RUN_STEP = "run_step"
 RENDER_ARGUMENTS = "render_arguments"
@@ -146,6 +148,7 @@ class JobRequest:
     catchup: CatchUpRequest | None = None
     outcome_attribute: bool = False
     handover: Handover | None = None
+    alerts: AlertRequest | None = None
 
 
 @dataclass(frozen=True)
@@ -200,6 +203,7 @@ class JobResult:
     caught_up_to: str = ""  # up to this time a late run has decided about all occurrences
     not_run: NotRun | None = None
     compensations: list[StepResult] = field(default_factory=list)
+    failing: bool = False  # of one that did not run: whether the job had failed since it last succeeded
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,17 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from schedules import explain, export, forecast, lint, next, runs, status, sync  # noqa: A004  the verb is called so
+from schedules import (
+    channels,
+    explain,
+    export,
+    forecast,
+    lint,
+    next,  # noqa: A004  the verb is called so
+    runs,
+    status,
+    sync,
+)
 from schedules.terminal import run
 
 if TYPE_CHECKING:
@@ -14,6 +24,7 @@ if TYPE_CHECKING:
 
 VERBS = {
     "sync": ("make a Temporal namespace match the spec files", sync.configure),
+    "channels": ("show the channels that people are told by, or try one", channels.configure),
     "export": ("write a spec file for schedules that exist already", export.configure),
     "lint": ("check spec files without a server", lint.configure),
     "next": ("show the next times of a job or of a cron expression", next.configure),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields, is_dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE, CatchUpRequest, JobRequest
 from schedules import wire
+from schedules.as_json import as_json
 from schedules.calendar_spec import NO_CALENDARS, CalendarSet
 from schedules.catch_up import compile_catch_up
+from schedules.compile_alerts import compile_alerts
 from schedules.compile_steps import compile_steps
+from schedules.compile_watchdog import compile_watchdogs
 from schedules.describe import describe_job, schedule_text
 from schedules.direct import compile_direct
 from schedules.horizon import horizon
@@ -19,23 +21,36 @@ from schedules.model import Action, DesiredSchedule, Policies, Times
 from schedules.spec import JobSpec
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
+    from schedules.alert_spec import ChannelSpec
     from schedules.project import Project
 
 SUMMARY_LENGTH = 200
+NO_CHANNELS: Mapping[str, ChannelSpec] = MappingProxyType({})
 
 
 def compile_project(project: Project, now: datetime) -> dict[str, DesiredSchedule]:
-    """The schedules of a project by id. Raises CronError."""
-    return {
-        job.name: compile_job(job, project.name, project.environment, now, project.calendars_of(job.name))
-        for job in project.jobs
-    }
+    """The schedules of a project by id, its watchdogs last. Raises CronError."""
+    desired = {job.name: compile_project_job(project, job, now) for job in project.jobs}
+    times = {name: schedule.times for name, schedule in desired.items()}
+    return desired | {watchdog.id: watchdog for watchdog in compile_watchdogs(project, times)}
+
+
+def compile_project_job(project: Project, job: JobSpec, now: datetime) -> DesiredSchedule:
+    """The schedule of one job of a project, with the calendars and channels of its file. Raises CronError."""
+    calendars, channels = project.calendars_of(job.name), project.channels_of(job.name)
+    return compile_job(job, project.name, project.environment, now, calendars, channels)
 
 
 def compile_job(
-    job: JobSpec, project: str, environment: str, now: datetime, calendars: CalendarSet = NO_CALENDARS
+    job: JobSpec,
+    project: str,
+    environment: str,
+    now: datetime,
+    calendars: CalendarSet = NO_CALENDARS,
+    channels: Mapping[str, ChannelSpec] = NO_CHANNELS,
 ) -> DesiredSchedule:
     """The schedule of one job. `now` decides only the year from which the times are exact, for three years.
 
@@ -46,7 +61,7 @@ def compile_job(
     if job.run and job.run.workflow and job.run.workflow.direct:
         return compile_direct(job, owner, compiled, job.run.workflow, job.run.workflow.direct)
     catch_up = compile_catch_up(job, compiled.times, horizon(now)[0])
-    request = compile_request(job, project, environment, compiled.times, catch_up)
+    request = compile_request(job, project, environment, compiled.times, catch_up, channels)
     return DesiredSchedule(
         id=job.name,
         owner=owner,
@@ -67,7 +82,12 @@ def compile_job(
 
 
 def compile_request(
-    job: JobSpec, project: str, environment: str, times: Times, catch_up: CatchUpRequest | None = None
+    job: JobSpec,
+    project: str,
+    environment: str,
+    times: Times,
+    catch_up: CatchUpRequest | None = None,
+    channels: Mapping[str, ChannelSpec] = NO_CHANNELS,
 ) -> JobRequest:
     """What each run of the job is given."""
     deadline = job.deadline.total_seconds() if job.deadline else None
@@ -80,30 +100,8 @@ def compile_request(
         deadline,
         catchup=catch_up,
         outcome_attribute=True,
+        alerts=compile_alerts(job, channels),
     )
-
-
-def as_json(request: Any) -> Any:
-    """The request as the JSON object that the server keeps; parameters are shared, not copied.
-
-    Fields that are as by default are left out, numbers apart: one that a release adds changes no schedule without it.
-    """
-    if is_dataclass(request):
-        left_out = _defaults(cast("Any", type(request)))
-        return {
-            name: as_json(value)
-            for name, value in vars(request).items()
-            if name not in left_out or value != left_out[name]
-        }
-    return [as_json(item) for item in request] if isinstance(request, list) else request
-
-
-@cache
-def _defaults(kind: Any) -> dict[str, Any]:
-    made = {item.name: item.default_factory() for item in fields(kind) if item.default_factory is not MISSING}
-    given = {item.name: item.default for item in fields(kind) if item.default is not MISSING}
-    shown = {name for name, value in given.items() if isinstance(value, int | float) and value is not False}
-    return {name: value for name, value in {**made, **given}.items() if name not in shown}
 
 
 def _summary(job: JobSpec) -> str:

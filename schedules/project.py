@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from schedules.alert_spec import ChannelSet, ChannelSpec
 from schedules.calendar_spec import NO_CALENDARS, CalendarSet, CalendarSpec
 from schedules.errors import Location
 from schedules.spec import JobSpec
@@ -20,6 +21,7 @@ class Project:
     jobs: tuple[JobSpec, ...]
     sources: Mapping[str, Location] = field(default_factory=dict)
     calendars: tuple[CalendarSet, ...] = ()
+    channels: tuple[ChannelSet, ...] = ()
 
     def calendars_of(self, job: str) -> CalendarSet:
         """The calendars of the file that the job is written in."""
@@ -28,6 +30,14 @@ class Project:
     @cached_property
     def _calendars_by_job(self) -> dict[str, CalendarSet]:
         return {job: calendars for calendars in self.calendars for job in calendars.jobs}
+
+    def channels_of(self, job: str) -> Mapping[str, ChannelSpec]:
+        """The channels of the file that the job is written in."""
+        return self._channels_by_job.get(job, {})
+
+    @cached_property
+    def _channels_by_job(self) -> dict[str, Mapping[str, ChannelSpec]]:
+        return {job: channels.specs for channels in self.channels for job in channels.jobs}
 
     @property
     def owner(self) -> str:
@@ -46,3 +56,4 @@ class JobSet:
     jobs: Sequence[JobSpec]
     environments: Sequence[str] = ()
     calendars: Mapping[str, CalendarSpec] = field(default_factory=dict)
+    channels: Mapping[str, ChannelSpec] = field(default_factory=dict)

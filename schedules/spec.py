@@ -19,6 +19,19 @@ from pydantic import (
 )
 
 from activities.contract import DEFAULT_TASK_QUEUE
+from schedules.alert_spec import (
+    ChannelSpec,
+    MaybeWebAddress,
+    Names,
+    OnFailure,
+    OnFailureSpec,
+    OnMissed,
+    OnMissedSpec,
+    PageAddress,
+    PauseAfter,
+    PauseAfterSpec,
+    WebhookSpec,
+)
 from schedules.calendar_spec import unknown_calendar
 from schedules.catch_up_spec import CatchUpSpec, check_catch_up
 from schedules.cron import CronError, Gap, Repeat
@@ -55,6 +68,7 @@ __all__ = [
     "BusinessDayEntry",
     "CalendarEntry",
     "CatchUpSpec",
+    "ChannelSpec",
     "CommandSpec",
     "CompensateSpec",
     "CronEntry",
@@ -63,11 +77,15 @@ __all__ = [
     "HttpSpec",
     "JobSpec",
     "LintSpec",
+    "OnFailureSpec",
+    "OnMissedSpec",
+    "PauseAfterSpec",
     "PythonSpec",
     "RetrySpec",
     "RunSpec",
     "ScheduleEntry",
     "StepSpec",
+    "WebhookSpec",
     "WorkflowSpec",
 ]
 
@@ -285,6 +303,28 @@ class JobSpec(Spec):
         default=None, description="Declared, sync keeps it so; left out or `null`, it is the operator's."
     )
     task_queue: TaskQueue = Field(default=DEFAULT_TASK_QUEUE, description="Task queue of the workers that run it.")
+    contact: Label = Field(
+        default="", description="Who looks after it, told with a failure.", examples=["billing team"]
+    )
+    runbook: PageAddress = Field(default="", description="Address of what to do then, told with a failure.")
+    on_failure: OnFailure | None = Field(
+        default=None, description="Channels that are told when it fails, or more about that.", examples=[["ops"]]
+    )
+    on_recovery: Names | None = Field(
+        default=None,
+        description="Channels that are told of the first success after that; left out, those of `on_failure`.",
+    )
+    on_missed: OnMissed | None = Field(
+        default=None, description="Channels that are told when a run did not begin, or more about that."
+    )
+    pause_after: PauseAfter | None = Field(
+        default=None, description="So many failures in a row pause it; or more about that.", examples=[5]
+    )
+    ping: MaybeWebAddress = Field(
+        default="",
+        description="Address of an outside monitor, as of Healthchecks.io: `/start`, nothing, or `/fail` is put behind its path.",
+        examples=["${secret:HEALTHCHECKS_URL}"],
+    )
 
     @model_validator(mode="after")
     def _limits_agree(self) -> Self:

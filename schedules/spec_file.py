@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
+from schedules.alert_spec import ChannelSpec, Names, OnFailure, OnMissed, PageAddress, PauseAfter
 from schedules.calendar_spec import CalendarSpec
 from schedules.day_rule import OnHoliday
 from schedules.fields import AtLeastFiveSeconds, AtLeastOneSecond, Duration, Items, JobName, OwnerPart, Spec, Timezone
@@ -47,6 +48,12 @@ class Defaults(Spec):
     task_queue: TaskQueue = _as_in_job("task_queue")
     paused: bool | None = _as_in_job("paused")
     labels: dict[Label, Label] = _as_in_job("labels")
+    contact: Label = _as_in_job("contact")
+    runbook: PageAddress = _as_in_job("runbook")
+    on_failure: OnFailure | None = _as_in_job("on_failure")
+    on_recovery: Names | None = _as_in_job("on_recovery")
+    on_missed: OnMissed | None = _as_in_job("on_missed")
+    pause_after: PauseAfter | None = _as_in_job("pause_after")
 
 
 SHARED = tuple(field.alias or name for name, field in Defaults.model_fields.items())
@@ -84,6 +91,7 @@ class Environment(Spec):
 
 EnvironmentField = Annotated[Environment, BeforeValidator(_nothing_as_empty, json_schema_input_type=Environment | None)]
 Calendars = dict[JobName, CalendarSpec]
+Channels = dict[JobName, ChannelSpec]
 Environments = dict[EnvironmentName, EnvironmentField]
 
 
@@ -105,6 +113,10 @@ class SpecFile(Spec):
         Field(
             default_factory=dict, description="Named sets of local dates, for `only` and `except` of this file's jobs."
         )
+    )
+    channels: Annotated[Channels, BeforeValidator(_nothing_as_empty, json_schema_input_type=Channels | None)] = Field(
+        default_factory=dict,
+        description="Named ways to reach people, for `on_failure` and the like of this file's jobs.",
     )
     jobs: dict[str, dict[str, Any]] = Field(
         description="The jobs by name; each is checked as a `JobSpec` once defaults and environment are merged.",

@@ -15,6 +15,7 @@ class Deploy:
     def __init__(self, folder: Path, environ: dict[str, str], project: str) -> None:
         self.folder, self.environ, self.project = folder, environ, project
         self.jobs: dict[str, dict[str, Any]] = {}
+        self.channels: dict[str, Any] = {}
 
     def job(self, name: str, **fields: Any) -> None:
         what = {} if "steps" in fields else {"run": {"command": ["echo", name]}}
@@ -23,6 +24,7 @@ class Deploy:
     def write(self) -> None:
         defaults = {"timezone": "America/New_York", "timeout": "5m"}
         document = {"version": 1, "project": self.project, "defaults": defaults, "jobs": self.jobs}
+        document |= {"channels": self.channels} if self.channels else {}
         (self.folder / "jobs.json").write_text(json.dumps(document))
 
     async def run(self, *options: str) -> Finished:

@@ -27,8 +27,11 @@ from activities.handlers.late_http import LateSession
 from activities.late_start import LateStartActivities
 from activities.offer import OfferActivities
 from activities.reboot import RebootActivities
+from activities.report import ReportActivities
 from activities.run import StepActivities
 from activities.secrets import SecretStore
+from activities.send import SendActivities
+from activities.watchdog import WatchActivities
 from schedules.codec import known_keys
 from schedules.cron.occurrences import Occurrences, occurrences_of
 from schedules.errors import SettingsError
@@ -46,8 +49,11 @@ from worker.modules import find_activities, find_workflows, type_name
 from worker.reach import connect_patiently
 from worker.settings import Pollers
 from workflows.builds import BuildsWorkflow
+from workflows.incident import IncidentWorkflow
+from workflows.notice import NoticeWorkflow
 from workflows.offer import OfferWorkflow
 from workflows.unknown import UnknownWorkflow
+from workflows.watchdog import WatchdogWorkflow
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
@@ -69,6 +75,15 @@ SANDBOX = SandboxedWorkflowRunner(
 
 Without it a run takes a third more of the worker's time; that our workflows ask for no clock or chance is a contract of imports.
 """
+OWN_WORKFLOWS: tuple[type[Any], ...] = (
+    OfferWorkflow,
+    BuildsWorkflow,
+    IncidentWorkflow,
+    NoticeWorkflow,
+    WatchdogWorkflow,
+    UnknownWorkflow,
+)
+"""Beside JobWorkflow."""
 HEARTBEAT_THROTTLE = timedelta(seconds=5)
 """A step learns of its cancellation by the answer to a heartbeat, and the SDK would hold heartbeats back for up to a minute."""
 
@@ -138,34 +153,42 @@ async def build_worker(
         executor = ThreadPoolExecutor(settings.max_concurrent_steps, thread_name_prefix="activity")
         calls = Calls()
         metrics.watch(calls, settings.max_concurrent_steps)
+        secrets = SecretStore(os.environ, settings.secrets_dir)
         steps = StepActivities(
             registry=offer.handlers,
-            secrets=SecretStore(os.environ, settings.secrets_dir),
+            secrets=secrets,
             http_session=session,
             allow_commands=settings.allow_commands,
             calls=calls,
             previous_occurrence=previous_occurrence,
             observer=metrics,
         )
+        send = SendActivities(secrets, session, client.namespace, settings.ui_url)
+        watch = WatchActivities(client, previous_occurrence)
+        own = [*steps.activities, *send.activities, *ReportActivities(client).activities, watch.look_for_missed]
         try:
-            yield _worker(client, settings, offer, steps, executor)
+            yield _worker(client, settings, offer, own, executor)
         finally:
             executor.shutdown(wait=False, cancel_futures=True)
 
 
 def _worker(
-    client: Client, settings: WorkerSettings, offer: Offer, steps: StepActivities, executor: ThreadPoolExecutor
+    client: Client,
+    settings: WorkerSettings,
+    offer: Offer,
+    own: Sequence[Callable[..., Any]],
+    executor: ThreadPoolExecutor,
 ) -> Worker:
     reboot = RebootActivities(client)
     told = OfferActivities(offer.handlers.names, map(type_name, offer.workflows), known_keys(client.data_converter))
     late = LateStartActivities(client, occurrences)
-    own = (told.describe_offer, reboot.start_reboot_runs, late.decide_late_start)
+    about_workers = (told.describe_offer, reboot.start_reboot_runs, late.decide_late_start)
     try:
         return Worker(
             client,
             task_queue=settings.task_queue,
-            workflows=[*offer.workflows, OfferWorkflow, BuildsWorkflow, UnknownWorkflow],
-            activities=[*steps.activities, *offer.activities, *own],
+            workflows=[*offer.workflows, *OWN_WORKFLOWS],
+            activities=[*own, *offer.activities, *about_workers],
             activity_executor=executor,
             interceptors=[Delivery(client)],
             workflow_runner=SANDBOX,

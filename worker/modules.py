@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from activities.contract import DECIDE_LATE_START, DESCRIBE_OFFER, RENDER_ARGUMENTS, RUN_STEP
+from activities.alerts import LOOK_FOR_MISSED, REPORT_ENDING, SEND_NOTICE, SEND_PING, TEND_SCHEDULE
+from activities.contract import DECIDE_LATE_START, DESCRIBE_OFFER, RENDER_ARGUMENTS, RUN_STEP, START_REBOOT_RUNS
 from schedules.errors import SettingsError
 from workflows.job import JobWorkflow
 
@@ -13,6 +14,20 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 WORKFLOW = "__temporal_workflow_definition"
+OWN_ACTIVITIES = frozenset(
+    {
+        RUN_STEP,
+        RENDER_ARGUMENTS,
+        DESCRIBE_OFFER,
+        START_REBOOT_RUNS,
+        DECIDE_LATE_START,
+        REPORT_ENDING,
+        TEND_SCHEDULE,
+        SEND_NOTICE,
+        SEND_PING,
+        LOOK_FOR_MISSED,
+    }
+)
 ACTIVITY = "__temporal_activity_definition"
 
 
@@ -29,7 +44,7 @@ def find_activities(modules: Sequence[ModuleType]) -> list[Callable[..., Any]]:
     """The activities of the modules, for their own workflows. Raises SettingsError where two share a name, or one has ours."""
     found: dict[str, Callable[..., Any]] = {}
     for name, value in _defined(modules, ACTIVITY):
-        if name in {RUN_STEP, RENDER_ARGUMENTS, DESCRIBE_OFFER, DECIDE_LATE_START}:
+        if name in OWN_ACTIVITIES:
             raise SettingsError(f"TICKWRIGHT_MODULES: {_place(value)}: activity name {name} is taken; choose another")
         _add(found, name, value, "activities")
     return list(found.values())

@@ -106,6 +106,7 @@ class WorkerSettings(BaseModel):
     backlog_interval: Annotated[timedelta, BeforeValidator(parse_duration)] = Field(
         timedelta(seconds=15), description="How often the server is asked what waits in the task queue; 0s: not at all."
     )
+    ui_url: str = Field("", description="Address of Temporal's Web UI, for links to runs in notifications.")
     build_id: str = Field("", description="Names this build in Temporal; by default the installed version.")
 
 

@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.occurrence import Occurrence
     from workflows.order import FAILED, Order
     from workflows.steps import Ended
+    from workflows.telling import told
 
 
 @workflow.defn(name=JOB_WORKFLOW)
@@ -31,18 +32,24 @@ class JobWorkflow:
     async def run(self, request: JobRequest) -> JobResult:
         """Run every step of the request; see the class for how it ends."""
         occurrence = Occurrence(request)
-        if (settled := await settle_late_start(occurrence)) is not None:
-            return settled
-        order = Order(request.steps)
-        course = Course(occurrence, order)
-        await course.carry_out()
-        if order.succeeded:
-            return occurrence.finish("succeeded")
-        await compensate(occurrence, order.to_undo)
-        if order.stuck and not order.cut_short and course.failed is None:
-            told = f"steps that wait for each other, or for none that there is: {', '.join(order.stuck)}"
-            raise _failure(occurrence, "failed", told, None)
-        raise _ending(occurrence, course.failed)
+        async with told(occurrence):
+            return await _result(occurrence)
+
+
+async def _result(occurrence: Occurrence) -> JobResult:
+    """The result of a run that succeeds, or that is late and does not run. Raises what another ends with."""
+    if (settled := await settle_late_start(occurrence)) is not None:
+        return settled
+    order = Order(occurrence.request.steps)
+    course = Course(occurrence, order)
+    await course.carry_out()
+    if order.succeeded:
+        return occurrence.finish("succeeded")
+    await compensate(occurrence, order.to_undo)
+    if order.stuck and not order.cut_short and course.failed is None:
+        reason = f"steps that wait for each other, or for none that there is: {', '.join(order.stuck)}"
+        raise _failure(occurrence, "failed", reason, None)
+    raise _ending(occurrence, course.failed)
 
 
 def _ending(occurrence: Occurrence, failed: Ended | None) -> FailureError:

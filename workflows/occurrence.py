@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from temporalio import workflow
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from activities.contract import JobRequest, NotRun, Outcome, StepResult
 
 SCHEDULED_START = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
+SCHEDULED_BY = SearchAttributeKey.for_keyword("TemporalScheduledById")
 
 
 class Occurrence:
@@ -23,7 +25,7 @@ class Occurrence:
 
     `results` are by step; `undone` are those of compensations, in the order in which they ran. `last_success` is the newest
     success before this run: told by the late run that started it, else by the run that completed before. Up to
-    `caught_up_to` an earlier late run has decided.
+    `caught_up_to` an earlier late run has decided. `ended` is the result, once there is one.
     """
 
     def __init__(self, request: JobRequest) -> None:
@@ -31,19 +33,29 @@ class Occurrence:
         self.request = request
         self.results: dict[str, StepResult] = {}
         self.undone: list[StepResult] = []
+        self.ended: JobResult | None = None
         self.started = workflow.now()
         attribute = info.typed_search_attributes.get(SCHEDULED_START)
         self.scheduled = policy.scheduled_time(info.workflow_id, attribute, info.workflow_start_time)
         self.not_run: NotRun | None = None
-        last = _last_result()
-        self.caught_up_to = last.caught_up_to if last else ""
-        known = policy.success_of(last) if last else None
+        self._before = _last_result()
+        self.caught_up_to = self._before.caught_up_to if self._before else ""
+        known = policy.success_of(self._before) if self._before else None
         self.last_success = request.handover.last_success if request.handover else known
 
     @property
     def scheduled_at(self) -> str:
         """RFC 3339 in UTC, whole seconds."""
         return self.scheduled.strftime(policy.OCCURRENCE_TIME)
+
+    @cached_property
+    def may_be_failing(self) -> bool:
+        """Whether the job may have failed since it last succeeded; where the server hands nothing on, it may have."""
+        info, alerts = workflow.info(), self.request.alerts
+        by_schedule = info.typed_search_attributes.get(SCHEDULED_BY) is not None and info.parent is None
+        if not by_schedule or alerts is None or not alerts.carried or workflow.get_last_failure() is not None:
+            return True
+        return self._before is None or self._before.failing
 
     def remaining(self, least: timedelta = timedelta(milliseconds=1)) -> timedelta | None:
         """What is left of the run's deadline, counted from its actual start, and at least `least`; None without one."""
@@ -67,7 +79,9 @@ class Occurrence:
             compensations=policy.bounded(self.undone),
             caught_up_to=self.caught_up_to,
             not_run=self.not_run,
+            failing=self.request.alerts is not None and outcome != "succeeded" and self.may_be_failing,
         )
+        self.ended = result
         workflow.set_current_details(outcome + (f": {reason}" if reason else ""))
         return result
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from schedules.alert_spec import ChannelSet
 from schedules.calendar_spec import CalendarSet
 from schedules.errors import Location, SpecError, SpecProblem
 from schedules.nearest import suggestion
@@ -27,6 +28,7 @@ def assemble(parts: Sequence[Part], environment: str | None) -> Project:
         calendars=tuple(
             CalendarSet(part.file, part.calendars, frozenset(part.places)) for part in parts if part.calendars
         ),
+        channels=tuple(ChannelSet(part.file, part.channels, frozenset(part.places)) for part in parts if part.channels),
     )
 
 

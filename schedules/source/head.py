@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from schedules.alert_faults import channel_faults
+from schedules.alert_spec import ChannelSpec
 from schedules.calendar_spec import CalendarSpec, calendar_faults
 from schedules.errors import SpecProblem
-from schedules.layers import Layer
+from schedules.layers import Layer, Path
 from schedules.nearest import suggestion
 from schedules.source.document import Document
 from schedules.source.faults import misspellings, problems
@@ -24,6 +26,7 @@ class Head:
 
     problems: tuple[SpecProblem, ...]
     calendars: Mapping[str, CalendarSpec] = field(default_factory=dict)
+    channels: Mapping[str, ChannelSpec] = field(default_factory=dict)
     excused: frozenset[str] = frozenset()
 
 
@@ -36,12 +39,16 @@ def check_head(document: Document) -> Head:
         errors = found.errors(include_url=False)
         told = problems(document, [Layer((), document.data)], SpecFile, errors)
         return Head((*told, *strays), excused=frozenset(_excused(errors)))
-    return Head((*strays, *_calendar_problems(document, spec.calendars)), spec.calendars)
+    faults = [
+        *_problems(document, "calendars", calendar_faults(spec.calendars)),
+        *_problems(document, "channels", channel_faults(spec.channels)),
+    ]
+    return Head((*strays, *faults), spec.calendars, spec.channels)
 
 
-def _calendar_problems(document: Document, calendars: Mapping[str, CalendarSpec]) -> Iterator[SpecProblem]:
-    for path, message in calendar_faults(calendars):
-        place = ("calendars", *path)
+def _problems(document: Document, section: str, faults: Iterable[tuple[Path, str]]) -> Iterator[SpecProblem]:
+    for path, message in faults:
+        place = (section, *path)
         yield SpecProblem.at(document.positions.of_value(place), written(place), message)
 
 

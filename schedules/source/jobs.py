@@ -10,11 +10,12 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from schedules.alert_faults import alert_faults
 from schedules.errors import SpecProblem
 from schedules.layers import Layer, merge, merge_job
 from schedules.source.document import Document
 from schedules.source.faults import problem_at, problems, stray_name
-from schedules.source.head import check_head
+from schedules.source.head import Head, check_head
 from schedules.source.part import Part
 from schedules.spec import JobSpec, unknown_calendars
 from schedules.spec_file import SHARED
@@ -25,11 +26,11 @@ from schedules.wording import MISSING
 def part_of(document: Document, environment: str | None) -> Part:
     """The file's jobs in an environment; what the other environments change is checked as well."""
     head = check_head(document)
-    chosen = Jobs(document, environment, head.excused)
+    chosen = Jobs(document, environment, head)
     jobs = [job for name in document.section("jobs") if (job := chosen.check(name))]
     faults = [*head.problems, *chosen.problems]
     for other in document.section("environments").keys() - {environment}:
-        faults += Jobs(document, other, head.excused).check_overridden()
+        faults += Jobs(document, other, head).check_overridden()
     project = document.data.get("project")
     named = isinstance(project, str)
     return Part(
@@ -41,18 +42,19 @@ def part_of(document: Document, environment: str | None) -> Part:
         jobs=tuple(jobs),
         problems=tuple(faults),
         calendars=head.calendars,
+        channels=head.channels,
     )
 
 
 class Jobs:
     """The jobs of a file in one environment, and the problems of those checked so far."""
 
-    def __init__(self, document: Document, environment: str | None, excused: frozenset[str]) -> None:
-        """`excused` are keys that a job may lack here, for something else is wrong already."""
+    def __init__(self, document: Document, environment: str | None, head: Head) -> None:
         self.problems: list[SpecProblem] = []
         self._document = document
         self._now = datetime.now(UTC)
-        self._excused = {(key,) for key in excused}
+        self._excused = {(key,) for key in head.excused}
+        self._channels = head.channels or document.section("channels")
         self._jobs = document.section("jobs")
         self._place = ("environments", environment) if environment else ()
         self._overrides = document.section(*self._place, "jobs") if self._place else {}
@@ -76,7 +78,11 @@ class Jobs:
             errors = [error for error in found.errors(include_url=False) if not self._is_excused(error)]
             self.problems += problems(self._document, self.layers(name), JobSpec, errors)
             return None
-        unknown = [*unknown_calendars(job, self._document.section("calendars")), *step_faults(job)]
+        unknown = [
+            *unknown_calendars(job, self._document.section("calendars")),
+            *step_faults(job),
+            *alert_faults(job, self._channels),
+        ]
         self.problems += (problem_at(self._document, self.layers(name), *fault) for fault in unknown)
         return None if unknown else job
 

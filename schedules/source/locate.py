@@ -9,6 +9,7 @@ from schedules.layers import Path
 from schedules.project import Project
 from schedules.source.document import Document, read_document
 from schedules.source.faults import problem_at
+from schedules.source.head import Head
 from schedules.source.jobs import Jobs
 from schedules.source.malformed import Malformed
 from schedules.wording import written
@@ -26,7 +27,7 @@ class Locator:
         document = self._read(self._project.sources[job].file)
         if document is None:
             return SpecProblem.at(self._project.sources[job], written(("jobs", job, *path)), message)
-        layers = Jobs(document, self._project.environment, frozenset()).layers(job)
+        layers = Jobs(document, self._project.environment, Head(())).layers(job)
         return problem_at(document, layers, path, message)
 
     def of_file(self, file: str, path: Path, message: str) -> SpecProblem:

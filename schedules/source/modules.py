@@ -17,6 +17,8 @@ from types import ModuleType
 from pydantic import ValidationError
 
 from schedules import spec
+from schedules.alert_faults import alert_faults, channel_faults
+from schedules.alert_spec import ChannelSpec
 from schedules.calendar_spec import CalendarSpec, calendar_faults
 from schedules.errors import Location, SpecProblem
 from schedules.fields import Spec, check_owner_part
@@ -66,11 +68,12 @@ def _part(value: object, attribute: str, at: Location) -> Part:
         return Part(at.file, problems=(SpecProblem.at(at, attribute, message),), unread=True)
     jobs = [item for item in items if isinstance(item, JobSpec)]
     calendars = value.calendars if isinstance(value, JobSet) else {}
+    channels = value.channels if isinstance(value, JobSet) else {}
     faults = [*_item_faults(items, attribute), *(_set_faults(value, attribute) if isinstance(value, JobSet) else ())]
     faults += [
         (written(("jobs", job.name, *path)), message)
         for job in jobs
-        for path, message in (*unknown_calendars(job, calendars), *step_faults(job))
+        for path, message in (*unknown_calendars(job, calendars), *step_faults(job), *alert_faults(job, channels))
     ]
     return Part(
         file=at.file,
@@ -81,6 +84,7 @@ def _part(value: object, attribute: str, at: Location) -> Part:
         jobs=tuple(jobs),
         problems=tuple(SpecProblem.at(at, path, message) for path, message in faults),
         calendars=calendars,
+        channels=channels,
     )
 
 
@@ -125,6 +129,11 @@ def _set_faults(jobs: JobSet, attribute: str) -> Iterator[tuple[str, str]]:
         yield f"{attribute}.calendars.{name}", f"is {shown(value)}, not a CalendarSpec; write CalendarSpec(weekdays=…)"
     for path, message in () if strange else calendar_faults(jobs.calendars):
         yield written((attribute, "calendars", *path)), message
+    odd = {name: value for name, value in jobs.channels.items() if not isinstance(value, ChannelSpec)}
+    for name, given in odd.items():
+        yield f"{attribute}.channels.{name}", f"is {shown(given)}, not a ChannelSpec; write ChannelSpec(apprise=[…])"
+    for path, message in () if odd else channel_faults(jobs.channels):
+        yield written((attribute, "channels", *path)), message
 
 
 def _import_problems(reference: str, error: BaseException) -> Iterator[SpecProblem]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from schedules.alert_spec import ChannelSpec
 from schedules.calendar_spec import CalendarSpec
 from schedules.errors import Location, SpecProblem
 from schedules.spec import JobSpec
@@ -22,4 +23,5 @@ class Part:
     jobs: tuple[JobSpec, ...] = ()
     problems: tuple[SpecProblem, ...] = ()
     calendars: Mapping[str, CalendarSpec] = field(default_factory=dict)
+    channels: Mapping[str, ChannelSpec] = field(default_factory=dict)
     unread: bool = False

@@ -25,6 +25,7 @@ from activities.contract import JOB_WORKFLOW, CatchUpPolicy, CatchUpRequest, Job
 from activities.late_start import LateStartActivities
 from schedules.terminal import leave
 from tests.child_workflow import Child
+from tests.replay.record_told import tell, told_folder
 from tests.runs import request
 from tests.servers import dev_server
 from tests.step_calls import bench
@@ -218,9 +219,23 @@ async def record(folder: Path) -> None:
         recorder = Recorder(await Client.connect(server.address, identity="client"))
         for name, (carry_out, what) in cases.items():
             run = await carry_out(recorder, replace(what, job=name))
-            plain_json = without_traces(json.loads((await run.fetch_history()).to_json()))
-            text = json.dumps(plain_json, indent=1, sort_keys=True, ensure_ascii=False)
-            (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+            await write(run, folder / f"{name}.json")
+    await record_told(told_folder(folder))
+
+
+async def record_told(folder: Path) -> None:
+    """The same for what tells people; the folder is there."""
+    with dev_server() as server:
+        for name, run in (await tell(await Client.connect(server.address, identity="client"))).items():
+            await write(run, folder / f"{name}.json")
+
+
+async def write(run: Run, file: Path) -> None:
+    """Writes the run's history."""
+    plain_json = without_traces(json.loads((await run.fetch_history()).to_json()))
+    text = json.dumps(plain_json, indent=1, sort_keys=True, ensure_ascii=False)
+    with file.open("w", encoding="utf-8") as output:
+        output.write(text + "\n")
 
 
 def without_traces(value: Any) -> Any:
@@ -235,7 +250,7 @@ def without_traces(value: Any) -> Any:
 def main() -> None:
     """Records for the installed version."""
     folder = HISTORIES / ".".join(version("tickwright").split(".")[:2])
-    folder.mkdir(parents=True, exist_ok=True)
+    told_folder(folder).mkdir(parents=True, exist_ok=True)
     asyncio.run(record(folder))
     leave(0)
 

@@ -13,9 +13,11 @@ from temporalio.workflow import NondeterminismError
 from tests.child_workflow import Child
 from tests.replay.changed_workflow import ChangedJobWorkflow
 from tests.replay.record import HISTORIES
-from worker.app import SANDBOX
+from worker.app import OWN_WORKFLOWS, SANDBOX
 from workflows.job import JobWorkflow
 
+TOLD = sorted(HISTORIES.glob("*/told/*.json"))
+TOLD_CASES = {"incident", "notice", "told-failed", "told-succeeded", "watchdog"}
 STORED = sorted(HISTORIES.glob("*/*.json"))
 CASES = {
     "cancelled",
@@ -48,6 +50,15 @@ def history(path: Path) -> WorkflowHistory:
     text = path.read_text(encoding="utf-8")
     started = json.loads(text)["events"][0]["workflowExecutionStartedEventAttributes"]
     return WorkflowHistory.from_json(started["workflowId"], text)
+
+
+def test_what_tells_people_has_its_histories() -> None:
+    assert {path.stem for path in TOLD} >= TOLD_CASES
+
+
+@pytest.mark.parametrize("path", TOLD, ids=name_of)
+async def test_what_tells_people_replays_on_todays_code(path: Path) -> None:
+    await Replayer(workflows=[JobWorkflow, *OWN_WORKFLOWS], workflow_runner=SANDBOX).replay_workflow(history(path))
 
 
 def test_each_version_has_a_history_of_every_way_to_end() -> None:

@@ -187,7 +187,7 @@ def test_an_environment_may_be_in_the_file_that_could_not_be_read(write: Write) 
 def test_problems_of_all_files_come_in_one_go_by_file_and_place(write: Write) -> None:
     write(
         b_dot_yaml=spec_text(job_text("x", ", jitter: 5") + job_text("y", ", paused: no")),
-        a_dot_yaml=spec_text(job_text("z", ", deadline: 5"), before="channels: {}\n"),
+        a_dot_yaml=spec_text(job_text("z", ", deadline: 5"), before="rooms: {}\n"),
     )
 
     assert [line.partition(": ")[0] for line in problems("b.yaml", "nowhere", "a.yaml")] == [
@@ -200,7 +200,7 @@ def test_problems_of_all_files_come_in_one_go_by_file_and_place(write: Write) ->
 
 
 def test_problems_of_one_file_come_in_the_order_of_its_lines(write: Write) -> None:
-    write(a_dot_yaml=f"jobs:\n{job_text('a', ', jitter: 5')}project: 7\nchannels: {{}}\nversion: 2\n")
+    write(a_dot_yaml=f"jobs:\n{job_text('a', ', jitter: 5')}project: 7\nrooms: {{}}\nversion: 2\n")
 
     assert [line.partition(": ")[0] for line in problems("a.yaml", environment="qa")] == [
         "--env",

@@ -232,3 +232,25 @@ def test_an_environment_replaces_steps_by_run_and_run_by_steps() -> None:
     assert command(jobs["nightly-reconcile"]).argv == ("echo", "not here")
     assert jobs["nightly-reconcile"].steps == ()
     assert (jobs["month-end"].run, [step.name for step in jobs["month-end"].steps]) == (None, ["close"])
+
+
+def test_who_is_told_can_be_said_once_for_all_jobs_and_otherwise_in_an_environment() -> None:
+    project, jobs = load("alerts.yaml")
+    report, quiet = jobs["report"], jobs["quiet"]
+    assert report.on_failure
+    assert report.on_missed
+    assert report.pause_after
+    assert (report.on_failure.channels, report.on_failure.after) == (("ops", "hook"), 2)
+    assert report.on_failure.remind_every == timedelta(hours=4)
+    assert (report.on_recovery, report.contact) == (("hook",), "shop team")
+    assert (report.on_missed.channels, report.on_missed.task_queue) == (("short",), "eyes")
+    assert (report.pause_after.failures, report.pause_after.retry_every) == (5, timedelta(hours=1))
+    assert quiet.on_failure
+    assert quiet.on_missed
+    assert (quiet.on_failure.channels, quiet.on_missed.grace) == ((), timedelta(minutes=15))
+    assert set(project.channels_of("quiet")) == {"ops", "hook", "short"}
+
+    _, changed = load("alerts.yaml", "development")
+    told = changed["report"].on_failure
+    assert told
+    assert (told.channels, told.after, changed["report"].pause_after) == (("ops", "hook"), 5, None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from temporalio.converter import value_to_type
 
 from activities.contract import JOB_WORKFLOW, JobRequest, StepRequest
-from schedules.compile import compile_job
+from schedules.compile import compile_project_job
 from worker.testkit.errors import KitError
 
 if TYPE_CHECKING:
@@ -25,16 +25,16 @@ def request_of(
     """The request as compiled in the year of a scheduled time.
 
     Nothing counts as late, since the server's clock cannot be set back; all steps run on the kit's own worker; a workflow
-    that has a stand-in becomes a step like any other.
+    that has a stand-in becomes a step like any other; nobody is notified.
     """
-    desired = compile_job(job, project.name, project.environment, scheduled_at, project.calendars_of(job.name))
+    desired = compile_project_job(project, job, scheduled_at)
     if desired.action.workflow_type != JOB_WORKFLOW:
         raise KitError(
             f"{job.name} starts {desired.action.workflow_type} directly (`direct`); test it with Temporal's own kit"
         )
     request: JobRequest = value_to_type(JobRequest, desired.action.args[0])
     steps = [on_the_kits_worker(step, stood_in) for step in request.steps]
-    return replace(request, steps=steps, catchup=None, outcome_attribute=False)
+    return replace(request, steps=steps, catchup=None, outcome_attribute=False, alerts=None)
 
 
 def all_steps(request: JobRequest) -> Iterator[StepRequest]:

@@ -1,0 +1,169 @@
+"""The wire format of notifications, beside `activities.contract`: stored in Temporal's history, so fields are only ever added.
+
+Plain frozen dataclasses of JSON values; durations are seconds, times RFC 3339 in UTC.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+INCIDENT_WORKFLOW = "TickwrightIncident"
+NOTICE_WORKFLOW = "TickwrightNotice"
+WATCHDOG_WORKFLOW = "TickwrightWatchdog"
+REPORT_ENDING = "report_ending"
+SEND_NOTICE = "send_notice"
+SEND_PING = "send_ping"
+TEND_SCHEDULE = "tend_schedule"
+LOOK_FOR_MISSED = "look_for_missed"
+ENDED_SIGNAL = "ended"
+
+PAUSE_MARK = "Paused after failures in a row: "
+"""Begins the note of a schedule that was paused for its failures; any other note is an operator's."""
+
+Event = Literal["failure", "reminder", "paused", "recovery", "missed", "test"]
+Deed = Literal["look", "pause", "resume", "try_once"]
+Standing = Literal["going", "paused_by_us", "paused_by_other", "gone"]
+Sign = Literal["start", "success", "fail"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """One address of a channel, secrets still as references: an `apprise` one, or the `url` of a webhook."""
+
+    channel: str
+    apprise: str = ""
+    url: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AlertRequest:
+    """Who is told of what becomes of a job, and what failures in a row lead to.
+
+    `on_recovery` is None for those of `on_failure`. `carried`: the server hands on from run to run how the last one ended.
+    """
+
+    on_failure: list[Target] = field(default_factory=list)
+    on_recovery: list[Target] | None = None
+    after: int = 1
+    remind_every: float | None = None
+    pause_after: int | None = None
+    retry_every: float | None = None
+    contact: str = ""
+    runbook: str = ""
+    ping: str = ""
+    carried: bool = True
+
+    @property
+    def wants_reports(self) -> bool:
+        """Whether anything follows from failures in a row."""
+        return bool(self.on_failure or self.on_recovery or self.pause_after)
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a run ended, for the incident of its job. `output` are its last lines."""
+
+    project: str
+    environment: str
+    job: str
+    timezone: str
+    outcome: str
+    scheduled_at: str
+    reason: str
+    attempts: int | None
+    duration: float
+    output: str
+    workflow_id: str
+    run_id: str
+    alerts: AlertRequest
+
+
+@dataclass(frozen=True)
+class IncidentState:
+    """What is known of a job's failures in a row; all is as at the beginning once a run has succeeded.
+
+    `remind_at` and `retry_at` are seconds of Unix time. `since_resumed` counts the failures that pausing looks at.
+    """
+
+    failures: int = 0
+    since_resumed: int = 0
+    since: str = ""
+    first_run: str = ""
+    told: bool = False
+    paused: bool = False
+    notices: int = 0
+    remind_at: float | None = None
+    retry_at: float | None = None
+    seen: list[str] = field(default_factory=list)
+    last: Report | None = None
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What a notification tells. `failures` in a row began at `since`; `missed` is how many runs were."""
+
+    event: Event
+    project: str
+    environment: str
+    job: str
+    timezone: str
+    scheduled_at: str = ""
+    outcome: str = ""
+    reason: str = ""
+    attempts: int | None = None
+    duration: float | None = None
+    output: str = ""
+    failures: int = 0
+    since: str = ""
+    contact: str = ""
+    runbook: str = ""
+    workflow_id: str = ""
+    run_id: str = ""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """The one argument of the activity that sends: the same `key` in every attempt."""
+
+    notice: Notice
+    target: Target
+    key: str
+
+
+@dataclass(frozen=True)
+class Post:
+    """The one argument of the workflow that sends one notice to several addresses; `attempts` 0 is for a day."""
+
+    notice: Notice
+    targets: list[Target]
+    key: str
+    attempts: int = 0
+
+
+@dataclass(frozen=True)
+class Ping:
+    """A sign of life for an outside monitor: `url` with its secret as a reference; `reason` is told with `fail`."""
+
+    url: str
+    sign: Sign
+    run_id: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Tending:
+    """What is to be done to the schedule of a job that fails."""
+
+    job: str
+    deed: Deed
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Tended:
+    """How the schedule stands now, and whether the deed has changed that."""
+
+    standing: Standing
+    changed: bool = False

@@ -1,0 +1,123 @@
+"""The incident of a job: open from its first failure until a run succeeds, then gone without a trace in what comes after."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.alerts import (
+        INCIDENT_WORKFLOW,
+        TEND_SCHEDULE,
+        Deed,
+        Event,
+        IncidentState,
+        Report,
+        Tended,
+        Tending,
+    )
+    from workflows import streak
+    from workflows.notices import notice_of, pause_note
+    from workflows.outbox import Outbox
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TENDING_TIMEOUT, TENDING_GIVEN_UP = timedelta(seconds=30), timedelta(hours=1)
+
+
+@workflow.defn(name=INCIDENT_WORKFLOW)
+class IncidentWorkflow:
+    """One for each job that fails: runs signal how they ended, in whatever order that happens.
+
+    Being one workflow, it counts and tells each thing once, and its reminders and tries need no process to be up.
+    """
+
+    def __init__(self) -> None:
+        self._reports: list[Report] = []
+        self._state = streak.CALM
+        self._outbox = Outbox()
+
+    @workflow.run
+    async def run(self, state: IncidentState) -> None:
+        """Ends once a run has succeeded and everyone has been told."""
+        self._state = state
+        while True:
+            await self._take_what_has_come()
+            if streak.is_over(self._state) and self._outbox.idle:
+                return
+            if workflow.info().is_continue_as_new_suggested() and self._outbox.idle:
+                workflow.continue_as_new(self._state)
+            await self._wait()
+
+    @workflow.signal
+    def ended(self, report: Report) -> None:
+        """A run of the job has failed, or succeeded after it may have failed."""
+        self._reports.append(report)
+
+    async def _wait(self) -> None:
+        at, now = streak.next_due(self._state), workflow.now().timestamp()
+        with suppress(asyncio.TimeoutError):
+            await workflow.wait_condition(self._has_work, timeout=None if at is None else max(at - now, 0.001))
+
+    def _has_work(self) -> bool:
+        over = streak.is_over(self._state) or workflow.info().is_continue_as_new_suggested()
+        return bool(self._reports) or (over and self._outbox.idle)
+
+    async def _take_what_has_come(self) -> None:
+        while self._reports:
+            report, before = self._reports.pop(0), self._state
+            self._state, actions = streak.take(before, report, workflow.now().timestamp())
+            await self._act(actions, before if report.outcome == "succeeded" else self._state, report)
+        if (last := self._state.last) is not None:
+            self._state, actions = streak.due(self._state, workflow.now().timestamp())
+            await self._act(actions, self._state, last)
+
+    async def _act(self, actions: Sequence[streak.Action], seen: IncidentState, last: Report) -> None:
+        """Does what is to be done, the schedule first; `seen` is the incident as those told are to see it."""
+        paused = False
+        for action in actions:
+            if action in {"pause", "resume", "try_once"}:
+                paused = (await self._tend(action, seen, last)).changed and action == "pause"
+        if paused:
+            self._tell("paused", seen, last)
+            return
+        for action in actions:
+            if action in {"failure", "recovery"} or (action == "reminder" and await self._to_be_reminded(seen, last)):
+                self._tell(action, seen, last)
+
+    async def _to_be_reminded(self, seen: IncidentState, last: Report) -> bool:
+        """Not of a job that is no more, nor of one that an operator has paused."""
+        return (await self._tend("look", seen, last)).standing in {"going", "paused_by_us"}
+
+    async def _tend(self, deed: Deed, seen: IncidentState, last: Report) -> Tended:
+        try:
+            answer: Tended = await workflow.execute_activity(
+                TEND_SCHEDULE,
+                Tending(last.job, deed, pause_note(seen, last) if deed == "pause" else ""),
+                result_type=Tended,
+                start_to_close_timeout=TENDING_TIMEOUT,
+                schedule_to_close_timeout=TENDING_GIVEN_UP,
+                retry_policy=RetryPolicy(maximum_interval=timedelta(minutes=1)),
+                summary=deed,
+            )
+        except ActivityError as error:
+            workflow.logger.warning("schedule not tended: %s: %s", deed, error.cause or error)
+            return Tended("going")
+        self._state = streak.tended(self._state, answer)
+        return answer
+
+    def _tell(self, event: Event, seen: IncidentState, last: Report) -> None:
+        alerts = last.alerts
+        other = event == "recovery" and alerts.on_recovery is not None
+        targets = (alerts.on_recovery or []) if other else alerts.on_failure
+        self._state = replace(self._state, notices=self._state.notices + 1)
+        key = f"{last.project}/{last.environment}/{last.job}/{seen.first_run}/{event}/{self._state.notices}"
+        self._outbox.post(notice_of(event, seen, last), targets, key)
