@@ -41,15 +41,19 @@ class Evidence:
     `by_hand`: somebody asked for this very run, by a backfill or a reset. `waited`: it is late only because it waited for
     the run before it. `halted`: nothing is due by itself now, since the schedule is paused or has no actions left.
     `server_back`: when the server, away at its time, took up the schedule again, however long the run then waited for others.
-    It counts where the others start by themselves, under `buffer_all`; a slot of `buffer_one` is for the newest.
+    It counts where the others start by themselves, under `buffer_all`; a slot of `buffer_one` is for the newest. `native`: the
+    schedule kept this run waiting and started it by itself, also where its time is none of the schedule's any more.
     """
 
     by_hand: bool = False
     waited: bool = False
     halted: bool = False
     server_back: datetime | None = None
+    native: bool = False
 
 
+UNKNOWN_YET = Evidence(native=True)
+"""The strictest: what runs all the same needs no question to the server."""
 RUN = LateVerdict(run=True)
 
 
@@ -66,7 +70,7 @@ class _Decision:
         self._reference = reference(late, evidence)
 
     def verdict(self) -> LateVerdict:
-        if self._evidence.by_hand or not self._is_occurrence():
+        if self._evidence.by_hand or not (self._evidence.native or self._is_occurrence()):
             return RUN
         if self._wanted():
             return self._too_late([]) if self._is_too_late(self._scheduled) else RUN

@@ -6,13 +6,11 @@ import asyncio
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
-from temporalio.api.common.v1 import WorkflowExecution as ExecutionId
 from temporalio.api.enums.v1 import EventType
-from temporalio.api.workflowservice.v1 import GetWorkflowExecutionHistoryReverseRequest
 from temporalio.client import ScheduleActionExecutionStartWorkflow
-from temporalio.service import RPCError
 
 from activities.late_decision import WAITING, Evidence, instant, occurrence_id, started_late, text
+from activities.scheduler_history import RPC_TIMEOUT, SchedulerHistory
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,14 +20,11 @@ if TYPE_CHECKING:
     from activities.contract import LateStart
     from activities.late_decision import Occurrences
 
-RPC_TIMEOUT = timedelta(seconds=5)
 AT_ONCE = timedelta(seconds=5)
 """So soon after the end of the run before it the server starts one that waited for it."""
 AFTER_THE_WINDOW = timedelta(minutes=10)
 """The most by which the server, busy after an outage, may exceed a catch-up window."""
 LOOKED_AT = 20
-SCHEDULER = "temporal-sys-scheduler:"
-PAGE, MOST_PAGES = 250, 8
 
 
 class Witness:
@@ -45,15 +40,19 @@ class Witness:
         state, own = schedule.schedule.state, started_late(late)
         if any(run.id == late.workflow_id for run in others):  # a native start never uses an id again
             return Evidence(by_hand=True)
-        follows = own and late.catchup.overlap in WAITING and await self._waited(late, schedule)
-        if own and (
-            (state.paused and not follows) or _changed_since(late, schedule) or _newer(others, late, occurrences)
-        ):
+        kept = own and late.catchup.overlap in WAITING
+        follows = kept and await self._waited(late, schedule)
+        odd = not _is_occurrence(late.workflow_id, late.job, occurrences) or (state.paused and not follows)
+        history = SchedulerHistory(self._client, late)
+        suspect = own and (odd or _changed_since(late, schedule) or _newer(others, late, occurrences))
+        asked = await history.was_asked_for() if own else None
+        # What waits for others outlives a change of its schedule; anything else the server would have forgotten.
+        if asked or (suspect and not (kept and asked is False)):
             return Evidence(by_hand=True)
         halted = state.paused or (state.limited_actions and state.remaining_actions == 0)
-        back = await self._woke_up(late) if own and late.catchup.overlap in WAITING else None
+        back = await history.woke_up() if kept else None
         away = back is not None and back - instant(late.scheduled_at) > timedelta(seconds=late.catchup.late_after)
-        return Evidence(waited=follows and not away, halted=halted, server_back=back if away else None)
+        return Evidence(waited=follows and not away, halted=halted, server_back=back if away else None, native=kept)
 
     async def started_before(self, late: LateStart) -> datetime | None:
         """The newest time before this run's that the schedule has started, or the moment from which on it starts any."""
@@ -95,34 +94,6 @@ class Witness:
         if closed is None or not max(instant(late.scheduled_at), started - AT_ONCE) < closed <= started + AT_ONCE:
             return False
         return late.catchup.overlap != "cancel_other" or await self._was_at_work(described, late)
-
-    async def _woke_up(self, late: LateStart) -> datetime | None:
-        """When the schedule first did anything at or after the run's time: at once, unless the server was away.
-
-        On servers up to 1.32 at least a schedule is a workflow itself, whose history shows it. None where it does not.
-        """
-        scheduled, found = instant(late.scheduled_at), None
-        request = GetWorkflowExecutionHistoryReverseRequest(
-            namespace=self._client.namespace,
-            execution=ExecutionId(workflow_id=SCHEDULER + late.schedule),
-            maximum_page_size=PAGE,
-        )
-        for _ in range(MOST_PAGES):
-            try:
-                page = await self._client.workflow_service.get_workflow_execution_history_reverse(
-                    request, timeout=RPC_TIMEOUT
-                )
-            except RPCError:  # no such workflow, or no right to see it
-                return None
-            for event in page.history.events:
-                at = event.event_time.ToDatetime(UTC)
-                if at < scheduled:
-                    return found
-                found = at
-            request.next_page_token = page.next_page_token
-            if not page.next_page_token:
-                break
-        return None
 
     async def _was_at_work(self, run: WorkflowExecutionDescription, late: LateStart) -> bool:
         """Whether a worker had the run when the late one was due; one that nobody had taken yet shows that the workers were away.

@@ -10,7 +10,7 @@ from temporalio import activity
 from temporalio.service import RPCError
 
 from activities.contract import DECIDE_LATE_START, LateStart, LateVerdict
-from activities.late_decision import Evidence, decide, dropped, started_late
+from activities.late_decision import UNKNOWN_YET, Evidence, decide, dropped, started_late
 from activities.late_evidence import Witness
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class LateStartActivities:
     async def decide_late_start(self, late: LateStart) -> LateVerdict:
         """The verdict; an unreachable server fails nothing."""
         occurrences = self._occurrences(late.times)
-        verdict, evidence = decide(late, occurrences, Evidence()), Evidence()
+        verdict, evidence = decide(late, occurrences, UNKNOWN_YET), Evidence()
         if not verdict.run:  # nothing that the server can tell keeps a run from running that runs without it
             evidence = await self._evidence(late, occurrences)
             verdict = decide(late, occurrences, evidence)

@@ -8,7 +8,7 @@ import structlog
 from temporalio import activity
 from temporalio.client import ScheduleActionStartWorkflow
 from temporalio.common import WorkflowIDReusePolicy
-from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contract import OWNER_ATTRIBUTE, REBOOT, START_REBOOT_RUNS, NewBuild
@@ -29,13 +29,19 @@ class RebootActivities:
     async def start_reboot_runs(self, build: NewBuild) -> list[str]:
         """The ids of the runs: each `@reboot` job of the build's task queue that is not paused, at the time it came up.
 
-        However often it is tried, each of them starts once: the time, and with it the run's id, stays the same.
+        Raises ApplicationError that names those which could not be started, once the others have been. However often it is tried, each of them starts once: the time, and with it the run's id, stays the same.
         """
-        return [
-            await self._start(schedule, build)
-            async for schedule in self._marked()
-            if _queue(schedule) == build.task_queue and not schedule.schedule.state.paused
-        ]
+        started, failed = [], []
+        async for schedule in self._marked():
+            if _queue(schedule) != build.task_queue or schedule.schedule.state.paused:
+                continue
+            try:
+                started.append(await self._start(schedule, build))
+            except Exception as error:  # noqa: BLE001  one that cannot be started, or read, keeps no other from it
+                failed.append(f"{schedule.id}: {error}")
+        if failed:
+            raise ApplicationError("; ".join(failed))
+        return started
 
     async def _marked(self) -> AsyncIterator[ScheduleDescription]:
         """The owned schedules with the mark of `@reboot`. What List leaves out of a long spec is not the mark."""

@@ -17,6 +17,7 @@ from temporalio.common import (
 from temporalio.exceptions import (
     ActivityError,
     ApplicationError,
+    CancelledError,
     ChildWorkflowError,
     FailureError,
     WorkflowAlreadyStartedError,
@@ -158,9 +159,9 @@ async def _run_instead(occurrence: Occurrence, at: datetime, known: LastSuccess 
         )
     except WorkflowAlreadyStartedError:
         return None
-    except ChildWorkflowError:
-        if workflow.cancellation_reason() is not None:
-            raise
+    except ChildWorkflowError as error:
+        if workflow.cancellation_reason() is not None:  # whatever the other made of it: its outcome is its own
+            raise CancelledError("cancelled on request") from error
         return None
     return result.last_success
 

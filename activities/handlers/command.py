@@ -38,19 +38,23 @@ _PERMANENT_SPAWN_ERRORS = {
 }
 
 
-def _no_nul(text: str) -> str:
+def _handed_over(text: str) -> str:
     if "\0" in text:
         raise ValueError("a NUL character cannot be handed to a program")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise ValueError("half a character (a lone surrogate) cannot be handed to a program") from None
     return text
 
 
 def _variable_name(text: str) -> str:
     if not text or "=" in text:
         raise ValueError("a variable's name is not empty and has no `=`")
-    return _no_nul(text)
+    return _handed_over(text)
 
 
-_Text = Annotated[str, AfterValidator(_no_nul)]
+_Text = Annotated[str, AfterValidator(_handed_over)]
 _Name = Annotated[str, AfterValidator(_variable_name)]
 
 

@@ -145,11 +145,16 @@ def _written(url: URL, attempt: Attempt) -> str:
 
 def _body(request: HttpParams) -> bytes | None:
     """The same bytes in every attempt: an Idempotency-Key stands for one body."""
-    if request.json_body is None:
-        return None if request.body is None else request.body.encode()
-    if request.body is not None:
-        raise HandlerError("`json` and `body` exclude each other; give one of them", permanent=True)
-    return json.dumps(request.json_body, ensure_ascii=False, allow_nan=False).encode()
+    text = request.body
+    if request.json_body is not None:
+        if text is not None:
+            raise HandlerError("`json` and `body` exclude each other; give one of them", permanent=True)
+        text = json.dumps(request.json_body, ensure_ascii=False, allow_nan=False)
+    try:
+        return None if text is None else text.encode()
+    except UnicodeEncodeError:
+        pass  # Its message quotes the body, with whatever is secret in it.
+    raise HandlerError("the body has half a character (a lone surrogate), which UTF-8 cannot hold", permanent=True)
 
 
 def _headers(request: HttpParams, key: str) -> dict[str, str]:

@@ -153,7 +153,7 @@ class SqliteSession:
 
     def ask(self, sql: str, args: Row) -> Row | None:
         rows = self._cursor.execute(sql.replace("$", "?"), [_plain(value) for value in args]).fetchall()
-        return rows[0] if rows else None
+        return _texts(rows[0]) if rows else None
 
 
 class AiosqliteSession:
@@ -181,9 +181,11 @@ class AiosqliteSession:
         await self._connection.execute("ROLLBACK")
 
     async def ask(self, sql: str, args: Row) -> Row | None:
-        async with self._connection.execute(sql.replace("$", "?"), [_plain(value) for value in args]) as cursor:
-            rows = [tuple(row) for row in await cursor.fetchall()]
-        return rows[0] if rows else None
+        async with self._connection.cursor() as cursor:
+            cursor.row_factory = None
+            await cursor.execute(sql.replace("$", "?"), [_plain(value) for value in args])
+            rows = await cursor.fetchall()
+        return _texts(rows[0]) if rows else None
 
 
 _SESSIONS: dict[str, Callable[[Any], Session]] = {
@@ -223,3 +225,8 @@ def _class(sessions: dict[str, Callable[[Any], _S]], connection: Any) -> Callabl
 def _plain(value: Any) -> Any:
     """Times as text of one width, so that SQLite orders them as times."""
     return value.astimezone(UTC).isoformat(timespec="microseconds") if isinstance(value, datetime) else value
+
+
+def _texts(row: Row) -> Row:
+    """Texts as texts, whatever the connection's `text_factory` makes of them."""
+    return tuple(value.decode() if isinstance(value, bytes) else value for value in row)

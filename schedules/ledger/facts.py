@@ -59,7 +59,8 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 class Run:
     """A workflow run of an occurrence, all times in UTC. `marked` is its outcome attribute.
 
-    `result` is None until it was read, and for runs that end without one. `waiting`: no worker has taken it yet.
+    `result` is None until it was read, and for runs that end without one; then `said` is its failure's message,
+    or why that cannot be read. `waiting`: no worker has taken it yet.
     """
 
     id: str
@@ -73,6 +74,7 @@ class Run:
     parent: str = ""
     task_queue: str = ""
     result: JobResult | None = None
+    said: str = ""
     waiting: bool = False
 
     @property
@@ -84,6 +86,11 @@ class Run:
             return "running"
         told = self.result.outcome if self.result else self.marked
         return told if told in ENDED else ENDINGS[self.status]  # type: ignore[return-value]  # one of ENDED, or an ending
+
+    @property
+    def reason(self) -> str:
+        """Why it ended as it did, as far as its end tells."""
+        return self.result.reason if self.result else self.said
 
     @property
     def lateness(self) -> timedelta:

@@ -63,7 +63,7 @@ def ledger(
 def _with_run(runs: list[Run], timeline: Timeline | None, *, expected: bool) -> Occurrence:
     run = runs[-1]
     origin = origin_of(run, timeline, expected=expected, repeated=len(runs) > 1)
-    reason = run.result.reason if run.result else ""
+    reason = run.reason
     if run.verdict == "waiting":
         reason = f"no worker has taken it: it waits in task queue `{run.task_queue}`"
     return Occurrence(run.scheduled_at, run.verdict, expected, origin, run, reason, others=(*runs[:-1],))

@@ -20,9 +20,9 @@ from temporalio.service import RPCStatusCode
 
 from activities.contract import OWNER_ATTRIBUTE
 from schedules.calls import Calls
-from schedules.errors import ServerError
+from schedules.errors import ServerError, UndecodableError
 from schedules.gateway import TemporalGateway
-from schedules.ledger.ends import job_result
+from schedules.ledger.ends import failure_message, job_result
 from schedules.ledger.reasons import stamp
 from schedules.ledger.scheduler import DIVISION, ID_PREFIX, timeline_of
 from schedules.ledger.translate import job_from_description, job_from_listing, run_from
@@ -134,7 +134,7 @@ class Records:
         return [run for each in found for run in each.runs]
 
     async def with_results(self, runs: Iterable[Run]) -> list[Run]:
-        """The same runs, in order, each that has ended with its JobResult."""
+        """The same runs, in order, each that has ended with its JobResult, or else with what its failure says."""
         return await gathered(self._with_result, runs)
 
     async def _with_result(self, run: Run) -> Run:
@@ -142,8 +142,14 @@ class Records:
             return run
         only_the_end = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT
         events = await self.history(run.id, run.run_id, only_the_end)
-        result = await job_result(events[-1], self.client.data_converter) if events else None
-        return replace(run, result=result)
+        if not events:
+            return run
+        converter = self.client.data_converter
+        try:
+            result = await job_result(events[-1], converter)
+            return replace(run, result=result, said="" if result else await failure_message(events[-1], converter))
+        except UndecodableError as error:
+            return replace(run, said=str(error))
 
     async def with_waiting(self, runs: Iterable[Run]) -> list[Run]:
         """The same runs, in order, each that goes on marked where no worker has taken it yet."""

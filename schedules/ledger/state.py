@@ -145,7 +145,7 @@ def _why(job: Job, state: State, ended: Sequence[Run], overdue: Occurrence | Non
             return ": ".join(part for part in (" ".join(word for word in (since, by) if word), said) if part)
         case "failing":
             failed = next(run for run in ended if run.verdict in TROUBLE)
-            return failed.result.reason if failed.result else failed.verdict
+            return failed.reason or failed.verdict
         case "late" if overdue:
             return f"{stamp(overdue.scheduled_at)}: {overdue.reason}"
         case _:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from temporalio.api.enums.v1 import PendingActivityState, TimeoutType
 from temporalio.exceptions import FailureError
 
+from schedules.errors import UndecodableError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -200,8 +202,11 @@ class _Teller:
             return None
 
     async def _failure(self, failure: Failure) -> str:
-        """The message, and the causes that say more."""
-        error: BaseException | None = await self._converter.decode_failure(failure)
+        """The message, and the causes that say more; without the key, that it is missing."""
+        try:
+            error: BaseException | None = await self._converter.decode_failure(failure)
+        except UndecodableError as undecodable:
+            error = undecodable
         told: list[str] = []
         while error is not None:
             message = error.message if isinstance(error, FailureError) else str(error)

@@ -347,6 +347,8 @@ async def test_user_and_password_in_the_address_authenticate_and_stay_out_of_mes
         ({"url": "http://127.0.0.1:1/", "methode": "GET"}, "`methode` is no parameter"),
         ({"url": "http://127.0.0.1:1/", "method": "BREW"}, "`method`"),
         ({}, "`url` is required"),
+        ({"url": "http://127.0.0.1:9", "json": {"a": "hunter2 \ud800"}}, "half a character"),
+        ({"url": "http://127.0.0.1:9", "body": "hunter2 \ud800"}, "half a character"),
     ],
 )
 async def test_a_request_that_cannot_be_sent_is_a_permanent_error(params: dict[str, Any], said: str) -> None:

@@ -26,6 +26,7 @@ from activities import JobContext, handler
 from activities.contract import JobResult
 from schedules.compile import compile_job
 from schedules.gateway import TemporalGateway
+from schedules.model import DesiredSchedule
 from schedules.modules import find_handlers
 from tests.factories import job
 from tests.runs import current_details
@@ -48,21 +49,23 @@ class Bench:
     noted: list[tuple[str, datetime]] = field(default_factory=list)
     began: asyncio.Event = field(default_factory=asyncio.Event)
 
+    def _desired(self, name: str, **fields: Any) -> DesiredSchedule:
+        usual = {"schedule": {"every": "2s"}, "task_queue": self.queue, "timeout": "30s", "run": NOTE}
+        spec = job(name, **{**usual, "heartbeat_timeout": "5s", **fields})
+        return compile_job(spec, "late", "tests", datetime.now(UTC))
+
     async def schedule(self, name: str, **fields: Any) -> str:
         """A job that runs every two seconds from now on; its full name."""
-        spec = job(
-            f"{self.queue}-{name}",
-            **{
-                "schedule": {"every": "2s"},
-                "task_queue": self.queue,
-                "timeout": "30s",
-                "heartbeat_timeout": "5s",
-                "run": NOTE,
-                **fields,
-            },
-        )
-        await TemporalGateway(self.client).create(compile_job(spec, "late", "tests", datetime.now(UTC)))
-        return spec.name
+        desired = self._desired(f"{self.queue}-{name}", **fields)
+        await TemporalGateway(self.client).create(desired)
+        return desired.id
+
+    async def change(self, name: str, **fields: Any) -> None:
+        """What a sync of another spec writes; the server hears of it at once."""
+        gateway = TemporalGateway(self.client)
+        observed = await gateway.describe(name)
+        assert observed is not None
+        await gateway.update(self._desired(name, **fields), observed)
 
     @asynccontextmanager
     async def worker(self) -> AsyncIterator[None]:
@@ -205,6 +208,22 @@ async def test_ending_a_late_run_ends_what_it_runs_instead(how: str, bench: Benc
     assert (first.status, child.status) == (wanted, wanted)
 
 
+async def test_a_late_run_that_is_cancelled_ends_as_cancelled_whatever_becomes_of_the_other(bench: Bench) -> None:
+    """Its child's own outcome is that a compensation failed."""
+    undo = {"python": {"handler": "nobody-knows-it"}, "retry": {"max_attempts": 1}}
+    name = await bench.schedule("loud", run=None, steps=[{"name": "one", **WAIT, "compensate": undo}])
+    await asyncio.sleep(AWAY)
+    async with bench.worker():
+        await asyncio.wait_for(bench.began.wait(), 30)
+        await bench.stop(name)
+        first, _ = await bench.until(lambda runs: len(runs) == 2, name)
+        await bench.handle(first).cancel()
+        first, child = await bench.until(lambda runs: all(run.close_time for run in runs), name)
+        details = await current_details(bench.handle(first))
+    assert (first.status, details) == (WorkflowExecutionStatus.CANCELED, "cancelled: cancelled on request")
+    assert child.status == WorkflowExecutionStatus.FAILED
+
+
 async def test_a_job_of_every_second_leaves_a_bounded_number_of_runs(bench: Bench) -> None:
     """Seven seconds without a worker: under skip one run and its child; under buffer_all one for each that was kept."""
     skip = await bench.schedule("one", schedule={"every": "1s"})
@@ -225,3 +244,73 @@ async def test_a_job_of_every_second_leaves_a_bounded_number_of_runs(bench: Benc
     assert len([run for run in many if scheduled(run) < away_until]) <= AWAY + 3
     ran = [at for job_name, at in bench.noted if job_name == kept and at < away_until]
     assert len(ran) == 2
+
+
+@pytest.mark.parametrize("change", [{"timeout": "20s"}, {"schedule": {"every": "3s"}}], ids=["limits", "times"])
+async def test_a_change_of_the_schedule_while_runs_wait_lets_no_more_of_them_run(
+    change: dict[str, Any], bench: Bench
+) -> None:
+    """The server keeps what waits: the first late run decides about it, and a trigger among it runs all the same."""
+    usual = {"overlap": "buffer_all", "catchup": {"policy": "run_all", "max_missed": 2}}
+    name = await bench.schedule("changed", **usual)
+    one = {"overlap": "buffer_one", "start_deadline": "4s"}
+    single = await bench.schedule("single", **one)
+    await asyncio.sleep(AWAY)
+    await bench.change(name, **{**usual, **change})
+    await bench.change(single, **{**one, **change})
+    await asyncio.sleep(6 - time.time() % 6 + 1.1)  # a second at which neither is due
+    await bench.client.get_schedule_handle(name).trigger(overlap=ScheduleOverlapPolicy.BUFFER_ALL)
+    await asyncio.sleep(5)
+    async with bench.worker():
+        back = datetime.now(UTC)
+        for each in (name, single):
+            await bench.until(lambda runs: any(map(started_on_time, runs)), each)
+            await bench.stop(each)
+            await bench.until(lambda runs: all(run.close_time for run in runs), each)
+    assert len([at for job_name, at in bench.noted if job_name == name and at < back]) == 2 + 1
+    assert all((back - at).total_seconds() < 4 + 1 for job_name, at in bench.noted if job_name == single)
+
+
+async def test_a_backfill_that_waits_for_its_turn_runs_however_often_the_schedule_has_changed(bench: Bench) -> None:
+    usual = {"overlap": "buffer_all", "run": WAIT, "timeout": "3s"}
+    name = await bench.schedule("filled", **usual)
+    schedule = bench.client.get_schedule_handle(name)
+    await bench.stop(name)
+    until = datetime.now(UTC) - timedelta(minutes=1)
+    await schedule.backfill(
+        ScheduleBackfill(until - timedelta(seconds=5), until, overlap=ScheduleOverlapPolicy.BUFFER_ALL)
+    )
+    await bench.change(name, **usual, description="another")
+    async with bench.worker():
+        runs = await bench.until(lambda runs: len(runs) >= 2 and all(run.close_time for run in runs), name)
+    assert {run.status for run in runs if scheduled(run) < until} == {WorkflowExecutionStatus.FAILED}  # timed out
+
+
+@pytest.mark.parametrize("overlap", ["skip", "buffer_one", "buffer_all"])
+async def test_a_backfill_of_missed_times_while_no_worker_is_there_runs_them(overlap: str, bench: Bench) -> None:
+    name = await bench.schedule("again", overlap=overlap)
+    await asyncio.sleep(AWAY + 1)
+    first = min([scheduled(run) for run in await bench.runs(name)])
+    asked = {first + timedelta(seconds=seconds) for seconds in (2, 4)}
+    await bench.client.get_schedule_handle(name).backfill(
+        ScheduleBackfill(first + timedelta(seconds=1), max(asked), overlap=ScheduleOverlapPolicy.ALLOW_ALL)
+    )
+    await asyncio.sleep(4)
+    async with bench.worker():
+        await bench.until(lambda runs: any(map(started_on_time, runs)), name)
+        await bench.stop(name)
+        await bench.until(lambda runs: all(run.close_time for run in runs), name)
+    assert asked <= {at for _, at in bench.noted}
+    assert first not in {at for _, at in bench.noted}
+
+
+async def test_runs_that_wait_for_longer_ones_all_run_when_nothing_was_away(bench: Bench) -> None:
+    """The server's watch over a run that goes on is no sign that it was away, though it is written down only at its end."""
+    name = await bench.schedule("long", overlap="buffer_all", run=WAIT, timeout="5s")
+    async with bench.worker():
+        runs = await bench.until(lambda runs: sum(run.close_time is not None for run in runs) >= 4, name)
+        await bench.stop(name)
+        times = [scheduled(run) for run in runs[:4]]
+        await asyncio.gather(*(bench.handle(run).terminate() for run in runs if run.close_time is None))
+    assert times == [times[0] + timedelta(seconds=2 * number) for number in range(4)]
+    assert {run.status for run in runs[:4]} == {WorkflowExecutionStatus.FAILED}  # timed out, each of them

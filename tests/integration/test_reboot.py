@@ -8,6 +8,8 @@ from pathlib import Path
 from temporalio.client import Client
 
 from activities.contract import JobResult
+from schedules.codec_keys import KEYS
+from tests.codec_texts import key_text
 from tests.deploy import Deploy
 from tests.processes import run_command, worker
 from tests.servers import DevServer
@@ -67,6 +69,23 @@ async def test_two_workers_of_a_build_that_come_up_together_run_it_once(
     ):
         await until_taken(client, name, 2)
         assert len(await runs_of(client, f"{name}-migrate")) == 1
+
+
+async def test_one_whose_key_the_workers_lack_keeps_no_other_from_starting(
+    server: DevServer, client: Client, name: str, tmp_path: Path
+) -> None:
+    """Wherever it stands in the server's list: one was made before the other job, one after it."""
+    for project, keys in (("first", {KEYS: key_text("gone")}), ("open", {}), ("last", {KEYS: key_text("gone")})):
+        folder = tmp_path / project
+        folder.mkdir()
+        deploy = Deploy(folder, {**server.environ, **keys}, f"{name}-{project}")
+        deploy.job("migrate", schedule="@reboot", task_queue=name)
+        await deploy.sync()
+    async with worker(server.address, cwd=tmp_path, task_queue=name, allow_commands="true", build_id="one"):
+        async with asyncio.timeout(20):
+            while not (found := await runs_of(client, f"{name}-open-migrate")):  # noqa: ASYNC110 - the server tells nobody
+                await asyncio.sleep(0.2)
+    assert [run.outcome for run in found] == ["succeeded"]
 
 
 async def test_a_reboot_job_is_in_sync_after_a_sync_and_next_has_no_times(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from temporalio.client import Client
 
 from tests.integration.scenes import SECOND, Scene, now, shell, until
-from tests.processes import run_command, started, worker
+from tests.processes import ROOT, run_command, started, worker
 from tests.servers import DevServer, free_port
 
 HOSTILE = "[bold red]x[/] <script>alert('1')</script> \"quoted\" \n\r\t\x1b[31m 🎉 \u202e " + "n" * 900
@@ -173,3 +174,47 @@ async def test_a_server_that_cannot_be_reached_is_exit_code_1(words: list[str]) 
     done = await run_command("schedules", *words, "--output", "json", env=env)
     assert done.code == 1
     assert "cannot reach Temporal" in json.loads(done.stdout)["error"]
+
+
+OWN = """
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+@workflow.defn
+class Own:
+    @workflow.run
+    async def run(self, how: str) -> object:
+        if how == "fail":
+            raise ApplicationError("nobody approved", {"outcome": 3}, non_retryable=True)
+        return {"outcome": "fine"} if how == "mapping" else how
+"""
+CODEC_KEYS = f"one:{base64.b64encode(bytes(32)).decode()}"
+
+
+async def test_what_workflows_of_ones_own_end_with_is_no_trouble_with_the_keys_or_without(
+    server: DevServer, client: Client, name: str, tmp_path: Path
+) -> None:
+    """They return and raise what they like; whose key is missing, that is told in the place of the reason."""
+    (tmp_path / "own.py").write_text(OWN)
+    ends = ["text", "mapping", "fail"]
+    settings = {"PYTHONPATH": f"{ROOT}:{tmp_path}", "TICKWRIGHT_CODEC_KEYS": CODEC_KEYS}
+    async with (
+        worker(server.address, cwd=tmp_path, task_queue=name, modules="own", **settings),
+        Scene(client, name) as scene,
+    ):
+        for how in ends:
+            await scene.add(how, run={"workflow": {"type": "Own", "args": [how], "direct": {}}})
+        failed = [await scene.ended(how) for how in ends][-1]
+        for keys, said in ({"TICKWRIGHT_CODEC_KEYS": CODEC_KEYS}, "nobody approved"), ({}, "encrypted with the key"):
+            env = {**server.environ, **keys}
+            for command in (
+                ["status", "--owner", f"{name}/test"],
+                ["runs", scene.id("mapping")],
+                ["explain", scene.id("fail"), failed.id],
+                ["runs", scene.id("fail"), "--outcome", "failed"],
+            ):
+                done = await run_command("schedules", *command, "--output", "json", env=env)
+                assert done.code == 0, done.stderr
+            reasons = [each["reason"] for each in json.loads(done.stdout)["occurrences"]]
+            assert reasons
+            assert all(said in reason for reason in reasons)

@@ -224,6 +224,20 @@ def test_a_connection_with_rows_of_another_kind_will_do(new_database: Callable[.
         assert once(connection, attempt(1), lambda _: 1) == once(connection, attempt(2), lambda _: 2) == 1
 
 
+@pytest.mark.parametrize("kind", SQLITE, ids=lambda kind: kind.__name__)
+async def test_a_sqlite_connection_with_rows_and_texts_of_another_kind_will_do(
+    kind: type[Driver], new_database: Callable[..., str]
+) -> None:
+    driver = with_payments(kind, new_database(kind))
+    async with driver.connection() as connection:
+        connection.row_factory = lambda cursor, row: dict(
+            zip([field[0] for field in cursor.description], row, strict=True)
+        )
+        connection.text_factory = bytes
+        assert await driver.once(connection, attempt(1), lambda: "x") == "x"
+        assert await driver.once(connection, attempt(2), decline) == "x"
+
+
 async def test_the_table_tells_a_person_what_happened(driver: Driver) -> None:
     await driver.pay(attempt(2, run="run-7"))
 
