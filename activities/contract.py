@@ -18,6 +18,17 @@ OFFER_WORKFLOW = "TickwrightOffer"
 DESCRIBE_OFFER = "describe_offer"
 BUILDS_WORKFLOW = "TickwrightBuilds"
 START_REBOOT_RUNS = "start_reboot_runs"
+BACKFILL_WORKFLOW = "TickwrightBackfill"
+LOOK_AT_OCCURRENCE = "look_at_occurrence"
+ASK_FOR_OCCURRENCE = "ask_for_occurrence"
+RESUME_WORKFLOW = "TickwrightResume"
+RESUME_SCHEDULE = "resume_schedule"
+BACKFILL_PREFIX = "tickwright-backfill-"  # with the job's name, the id of its backfill: there is one at a time
+RESUME_PREFIX = "tickwright-resume-"
+ASKED_MEMO = (
+    "tickwright-asked"  # of a backfill: the times it has asked for; of a run started by hand: the backfill's id
+)
+PROGRESS_MEMO = "tickwright-progress"  # of a backfill: its BackfillProgress
 REBOOT = "@reboot"  # begins the comment of a calendar that stands for no time: workers start such jobs
 DEFAULT_TASK_QUEUE = "tickwright"
 OWNER_ATTRIBUTE = "TickwrightOwner"
@@ -149,6 +160,7 @@ class JobRequest:
     outcome_attribute: bool = False
     handover: Handover | None = None
     alerts: AlertRequest | None = None
+    rerun: str = ""  # which deliberate repetition this is; it is part of the idempotency keys
 
 
 @dataclass(frozen=True)
@@ -166,6 +178,7 @@ class StepCall:
     last_heartbeat: list[Any] = field(default_factory=list)  # their last details: one value, or none
     outputs: dict[str, Any] = field(default_factory=dict)  # of the earlier steps that this one's templates name
     last_success: LastSuccess | None = None
+    rerun: str = ""
 
 
 @dataclass(frozen=True)
@@ -253,3 +266,85 @@ class LateVerdict:
     instead: list[str] = field(default_factory=list)
     not_run: NotRun | None = None
     caught_up_to: str = ""
+
+
+@dataclass(frozen=True)
+class BackfillProgress:
+    """How far a backfill has come; `left_out` were started or had succeeded meanwhile. `failures` are the first of them, one line each."""
+
+    total: int = 0
+    succeeded: int = 0
+    failed: int = 0
+    left_out: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def done(self) -> int:
+        """Occurrences that need nothing more."""
+        return self.succeeded + self.failed + self.left_out
+
+
+@dataclass(frozen=True)
+class BackfillRequest:
+    """The one argument of BACKFILL_WORKFLOW: the occurrences to run, oldest first, `interval` seconds between two starts at the least.
+
+    `prefix` with the time is an occurrence's workflow id. With `rerun` they run whatever has become of them, started by hand with
+    that in their request, and with these `params` by step; else the schedule starts those that have not succeeded.
+    """
+
+    schedule: str
+    prefix: str
+    times: list[str]
+    side_by_side: bool = False
+    interval: float = 0.0
+    rerun: str = ""
+    params: dict[str, dict[str, Any]] = field(default_factory=dict)
+    so_far: BackfillProgress = field(default_factory=BackfillProgress)
+    last_start: str = ""
+
+
+@dataclass(frozen=True)
+class OccurrenceLook:
+    """The one argument of LOOK_AT_OCCURRENCE."""
+
+    schedule: str
+    workflow_id: str
+
+
+@dataclass(frozen=True)
+class OccurrenceSeen:
+    """The newest run under an occurrence's id, `run_id` empty for none and `outcome` empty while it goes on.
+
+    `running` is a run of the job that the schedule knows to go on; `waiting` says that the schedule holds a start back.
+    """
+
+    run_id: str = ""
+    outcome: str = ""
+    reason: str = ""
+    running: str = ""
+    waiting: bool = False
+
+
+@dataclass(frozen=True)
+class OccurrenceAsk:
+    """The one argument of ASK_FOR_OCCURRENCE; `before` is the newest run under the id so far. A `request_id` is taken once."""
+
+    schedule: str
+    workflow_id: str
+    scheduled_at: str
+    by: str
+    request_id: str
+    before: str = ""
+    side_by_side: bool = False
+    rerun: str = ""
+    params: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ResumeOrder:
+    """The one argument of RESUME_WORKFLOW: end the pause with this note at a time, leaving another note."""
+
+    schedule: str
+    note: str
+    at: str
+    resumed: str

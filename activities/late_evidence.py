@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import ScheduleActionExecutionStartWorkflow
+from temporalio.service import RPCError, RPCStatusCode
 
+from activities.contract import ASKED_MEMO, BACKFILL_PREFIX
 from activities.late_decision import WAITING, Evidence, instant, occurrence_id, started_late, text
 from activities.scheduler_history import RPC_TIMEOUT, SchedulerHistory
 
@@ -32,6 +34,17 @@ class Witness:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+
+    async def asked_for(self, late: LateStart) -> bool:
+        """Whether the job's backfill, which says so before it asks the schedule, has asked for this very run."""
+        backfill = self._client.get_workflow_handle(BACKFILL_PREFIX + late.schedule)
+        try:
+            described = await backfill.describe(rpc_timeout=RPC_TIMEOUT)
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                return False
+            raise
+        return late.scheduled_at in (await described.memo()).get(ASKED_MEMO, [])
 
     async def evidence(self, late: LateStart, occurrences: Occurrences) -> Evidence:
         """What decides whether it was missed."""

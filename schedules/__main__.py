@@ -7,15 +7,19 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from schedules import (
+    backfill,
     channels,
     explain,
     export,
     forecast,
     lint,
     next,  # noqa: A004  the verb is called so
+    pause,
+    resume,
     runs,
     status,
     sync,
+    trigger,
 )
 from schedules.terminal import run
 
@@ -32,6 +36,10 @@ VERBS = {
     "runs": ("show a job's occurrences, those that did not run included", runs.configure),
     "explain": ("tell the whole story of one occurrence, or why there is none", explain.configure),
     "forecast": ("tell what will start, and what a maintenance window would delay or lose", forecast.configure),
+    "pause": ("pause jobs, until a resume or until a time", pause.configure),
+    "resume": ("end pauses, and if asked make up for what they kept from running", resume.configure),
+    "trigger": ("run a job now, or one of its occurrences", trigger.configure),
+    "backfill": ("run occurrences of the past, or only those without a success", backfill.configure),
 }
 
 

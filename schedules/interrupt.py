@@ -46,17 +46,17 @@ async def unless_interrupted(work: Coroutine[Any, Any, Found]) -> Found:
             raise
 
 
-def stop_on_signals() -> tuple[asyncio.Event, list[int]]:
+def stop_on_signals(at_once: str = AT_ONCE) -> tuple[asyncio.Event, list[int]]:
     """An event that signals set, and the signals caught: what is under way is finished, so that it is known.
 
-    The second signal ends the process at once: a server that hangs can keep what is under way for most of a minute.
+    The second signal ends the process with the words `at_once`: a server that hangs can keep what is under way for most of a minute.
     """
     stop, caught = asyncio.Event(), list[int]()
 
     def on_signal(number: int) -> None:
         if caught:
-            say(AT_ONCE)
-            STDOUT.answer_error(AT_ONCE)
+            say(at_once)
+            STDOUT.answer_error(at_once)
             leave(128 + number)
         caught.append(number)
         stop.set()

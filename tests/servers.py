@@ -20,7 +20,7 @@ from activities.handlers.process import GuardedProcess
 from schedules.fingerprint import ATTRIBUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 HOST = "127.0.0.1"
 START_SECONDS = 60.0
@@ -77,11 +77,16 @@ def free_port() -> int:
 
 @contextmanager
 def dev_server(
-    *, port: int | None = None, database: Path | None = None, owner_attribute: bool = True
+    *,
+    port: int | None = None,
+    database: Path | None = None,
+    owner_attribute: bool = True,
+    config: Sequence[str] = (),
 ) -> Iterator[DevServer]:
     """A server that answers; it ends with the block, and with this process however that ends.
 
-    `database` keeps its state in a file; without `owner_attribute` the namespace knows none of our search attributes.
+    `database` keeps its state in a file; without `owner_attribute` the namespace knows none of our search attributes; `config`
+    are settings of the server, each as key=value.
     """
     address = f"{HOST}:{port or free_port()}"
     argv = [str(TEMPORAL), "server", "start-dev", "--headless", "--ip", HOST, "--port", address.rpartition(":")[2]]
@@ -89,6 +94,8 @@ def dev_server(
     for attribute in ATTRIBUTES if owner_attribute else ():
         argv += ["--search-attribute", f"{attribute}=Keyword"]
     argv += ["--db-filename", str(database), *FAST_FILE] if database else []
+    for setting in config:
+        argv += ["--dynamic-config-value", setting]
     server = DevServer(address, GuardedProcess(argv, grace=5))
     try:
         with ThreadPoolExecutor(1) as thread:  # An async test has a loop of its own.

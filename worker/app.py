@@ -26,6 +26,7 @@ from activities.handlers.calls import Calls
 from activities.handlers.late_http import LateSession
 from activities.late_start import LateStartActivities
 from activities.offer import OfferActivities
+from activities.operate import OperateActivities
 from activities.reboot import RebootActivities
 from activities.report import ReportActivities
 from activities.run import StepActivities
@@ -48,10 +49,12 @@ from worker.metrics import WorkerMetrics
 from worker.modules import find_activities, find_workflows, type_name
 from worker.reach import connect_patiently
 from worker.settings import Pollers
+from workflows.backfill import BackfillWorkflow
 from workflows.builds import BuildsWorkflow
 from workflows.incident import IncidentWorkflow
 from workflows.notice import NoticeWorkflow
 from workflows.offer import OfferWorkflow
+from workflows.resume import ResumeWorkflow
 from workflows.unknown import UnknownWorkflow
 from workflows.watchdog import WatchdogWorkflow
 
@@ -81,6 +84,8 @@ OWN_WORKFLOWS: tuple[type[Any], ...] = (
     IncidentWorkflow,
     NoticeWorkflow,
     WatchdogWorkflow,
+    BackfillWorkflow,
+    ResumeWorkflow,
     UnknownWorkflow,
 )
 """Beside JobWorkflow."""
@@ -182,13 +187,15 @@ def _worker(
     reboot = RebootActivities(client)
     told = OfferActivities(offer.handlers.names, map(type_name, offer.workflows), known_keys(client.data_converter))
     late = LateStartActivities(client, occurrences)
-    about_workers = (told.describe_offer, reboot.start_reboot_runs, late.decide_late_start)
+    operate = OperateActivities(client)
+    asked = (operate.look_at_occurrence, operate.ask_for_occurrence, operate.resume_schedule)
+    others = (told.describe_offer, reboot.start_reboot_runs, late.decide_late_start, *asked)
     try:
         return Worker(
             client,
             task_queue=settings.task_queue,
             workflows=[*offer.workflows, *OWN_WORKFLOWS],
-            activities=[*own, *offer.activities, *about_workers],
+            activities=[*own, *offer.activities, *others],
             activity_executor=executor,
             interceptors=[Delivery(client)],
             workflow_runner=SANDBOX,

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from activities.alerts import LOOK_FOR_MISSED, REPORT_ENDING, SEND_NOTICE, SEND_PING, TEND_SCHEDULE
-from activities.contract import DECIDE_LATE_START, DESCRIBE_OFFER, RENDER_ARGUMENTS, RUN_STEP, START_REBOOT_RUNS
+from activities.contract import (
+    ASK_FOR_OCCURRENCE,
+    DECIDE_LATE_START,
+    DESCRIBE_OFFER,
+    LOOK_AT_OCCURRENCE,
+    RENDER_ARGUMENTS,
+    RESUME_SCHEDULE,
+    RUN_STEP,
+    START_REBOOT_RUNS,
+)
 from schedules.errors import SettingsError
 from workflows.job import JobWorkflow
 
@@ -26,8 +35,12 @@ OWN_ACTIVITIES = frozenset(
         SEND_NOTICE,
         SEND_PING,
         LOOK_FOR_MISSED,
+        LOOK_AT_OCCURRENCE,
+        ASK_FOR_OCCURRENCE,
+        RESUME_SCHEDULE,
     }
 )
+"""Of the worker itself."""
 ACTIVITY = "__temporal_activity_definition"
 
 

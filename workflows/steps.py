@@ -140,6 +140,7 @@ def _call(occurrence: Occurrence, step: StepRequest) -> StepCall:
         run_id=workflow.info().run_id,
         outputs=_outputs(occurrence, step),
         last_success=occurrence.last_success if told else None,
+        rerun=request.rerun,
     )
 
 

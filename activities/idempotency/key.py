@@ -16,11 +16,14 @@ MAX_LENGTH = 200
 def idempotency_key(call: StepCall) -> str:
     """`project/environment/job/scheduled time/step`: the same in every attempt, at most MAX_LENGTH ASCII characters.
 
+    A run that repeats an occurrence on purpose has `/rerun-…` behind it.
+
     Other characters are percent-encoded, so that different steps have different keys; a long key ends in a SHA-256 of
     the whole.
     """
     fields = (call.project, call.environment, call.job, call.scheduled_at, call.step.name)
-    key = "/".join(quote(field, safe=":") for field in fields)
+    rerun = (f"rerun-{call.rerun}",) if call.rerun else ()
+    key = "/".join(quote(field, safe=":") for field in (*fields, *rerun))
     if len(key) <= MAX_LENGTH:
         return key
     digest = sha256(key.encode()).hexdigest()

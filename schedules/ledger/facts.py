@@ -61,6 +61,7 @@ class Run:
 
     `result` is None until it was read, and for runs that end without one; then `said` is its failure's message,
     or why that cannot be read. `waiting`: no worker has taken it yet.
+    `asked_by_hand`: a backfill started it itself, not the schedule.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Run:
     result: JobResult | None = None
     said: str = ""
     waiting: bool = False
+    asked_by_hand: bool = False
 
     @property
     def verdict(self) -> Verdict:

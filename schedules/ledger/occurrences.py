@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
+from activities.contract import BACKFILL_PREFIX
 from schedules.cron import between
 from schedules.ledger.reasons import Case, Reason, stamp, why_not
 
@@ -76,6 +77,8 @@ def _without_run(case: Case) -> Occurrence:
 
 def origin_of(run: Run, timeline: Timeline | None, *, expected: bool, repeated: bool = False) -> Origin:
     """What started a run."""
+    if run.asked_by_hand:
+        return "backfill"
     if run.parent:
         return "late_run"
     if not run.scheduled_by:
@@ -84,7 +87,8 @@ def origin_of(run: Run, timeline: Timeline | None, *, expected: bool, repeated: 
     if expected and not repeated and (asked is None or run.started_at < asked.at):
         return "schedule"
     if asked is not None:
-        return "trigger" if asked.kind == "triggered" else "backfill"
+        by_backfill = asked.kind == "backfilled" or asked.by.startswith(BACKFILL_PREFIX)
+        return "backfill" if by_backfill else "trigger"
     return "backfill" if expected else "earlier_spec"
 
 

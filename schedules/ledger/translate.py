@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from temporalio.api.enums.v1 import WorkflowExecutionStatus
 from temporalio.converter import value_to_type
 
-from activities.contract import JOB_WORKFLOW, OUTCOME_ATTRIBUTE, JobRequest
+from activities.contract import ASKED_MEMO, JOB_WORKFLOW, OUTCOME_ATTRIBUTE, JobRequest
 from schedules.ledger.facts import Job, Run, Status
 from schedules.listed import LISTED_ENTRIES
 from schedules.translate_info import from_listing, from_search_attributes
@@ -55,6 +55,7 @@ def run_from(message: WorkflowExecutionInfo) -> Run | None:
         scheduled_by=_text(attributes.get(SCHEDULED_BY)),
         parent=message.parent_execution.workflow_id,
         task_queue=message.task_queue,
+        asked_by_hand=ASKED_MEMO in message.memo.fields,
     )
 
 

@@ -1,0 +1,181 @@
+"""The activities behind `backfill`, `trigger` and `pause --until`: they look at a schedule and ask it for what is wanted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from temporalio import activity
+from temporalio.api.enums.v1 import ScheduleOverlapPolicy
+from temporalio.api.workflowservice.v1 import DescribeScheduleRequest, PatchScheduleRequest, UpdateScheduleRequest
+from temporalio.client import (
+    ScheduleActionExecutionStartWorkflow,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+)
+from temporalio.exceptions import ApplicationError, CancelledError, TerminatedError, WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.contract import (
+    ASK_FOR_OCCURRENCE,
+    ASKED_MEMO,
+    LOOK_AT_OCCURRENCE,
+    RESUME_SCHEDULE,
+    OccurrenceAsk,
+    OccurrenceLook,
+    OccurrenceSeen,
+    ResumeOrder,
+)
+from activities.late_decision import instant
+
+if TYPE_CHECKING:
+    from temporalio.client import Client, ScheduleDescription, WorkflowExecutionDescription
+
+RPC_TIMEOUT = timedelta(seconds=5)
+GONE = "schedule_gone"
+"""Type of the ApplicationError for a schedule that is no longer there."""
+GOES_ON = frozenset({WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.CONTINUED_AS_NEW})
+
+
+class OperateActivities:
+    """Works in the namespace of its client."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    @activity.defn(name=LOOK_AT_OCCURRENCE)
+    async def look_at_occurrence(self, look: OccurrenceLook) -> OccurrenceSeen:
+        """What has become of the occurrence, and what the schedule is about. Raises ApplicationError GONE."""
+        schedule = await self._schedule(look.schedule)
+        running = [each.workflow_id for each in _running(schedule)]
+        seen = OccurrenceSeen(running=next(iter(running), ""), waiting=bool(schedule.raw_description.info.buffer_size))
+        newest = await self._newest(look.workflow_id)
+        if newest is None:
+            return seen
+        seen = replace(seen, run_id=newest.run_id)
+        if newest.status in GOES_ON:
+            return replace(seen, running=seen.running or look.workflow_id)
+        outcome, reason = await self._ending(newest)
+        return replace(seen, outcome=outcome, reason=reason)
+
+    @activity.defn(name=ASK_FOR_OCCURRENCE)
+    async def ask_for_occurrence(self, ask: OccurrenceAsk) -> None:
+        """Asks the schedule to start it, or with `rerun` starts it; does nothing once there is another run than `before`.
+
+        A schedule starts it behind what is running, so that no two of the job run at once; Temporal may lose the request
+        where another one comes at the same moment.
+        """
+        newest = await self._newest(ask.workflow_id)
+        if newest is not None and newest.run_id != ask.before:
+            return
+        if ask.rerun:
+            await self._start(ask)
+            return
+        allow, wait = (
+            ScheduleOverlapPolicy.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL,
+            ScheduleOverlapPolicy.SCHEDULE_OVERLAP_POLICY_BUFFER_ALL,
+        )
+        request = PatchScheduleRequest(
+            namespace=self._client.namespace,
+            schedule_id=ask.schedule,
+            identity=ask.by,
+            request_id=ask.request_id,
+        )
+        request.patch.trigger_immediately.overlap_policy = allow if ask.side_by_side else wait
+        request.patch.trigger_immediately.scheduled_time.FromDatetime(instant(ask.scheduled_at))
+        await self._client.workflow_service.patch_schedule(request, timeout=RPC_TIMEOUT)
+
+    @activity.defn(name=RESUME_SCHEDULE)
+    async def resume_schedule(self, order: ResumeOrder) -> str:
+        """Ends the pause if it is still the one that was meant, and says what it did; an edit in between wins."""
+        request = DescribeScheduleRequest(namespace=self._client.namespace, schedule_id=order.schedule)
+        try:
+            found = await self._client.workflow_service.describe_schedule(request, timeout=RPC_TIMEOUT)
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                return "left alone: there is no such schedule any more"
+            raise
+        state = found.schedule.state
+        if not state.paused:
+            return "resumed" if state.notes == order.resumed else "left alone: it is not paused any more"
+        if state.notes != order.note:
+            return f"left alone: it is paused for another reason by now: {state.notes}"
+        state.paused, state.notes = False, order.resumed
+        update = UpdateScheduleRequest(
+            namespace=self._client.namespace,
+            schedule_id=order.schedule,
+            schedule=found.schedule,
+            conflict_token=found.conflict_token,
+            identity=self._client.identity,
+            request_id=f"{activity.info().workflow_run_id}-{activity.info().attempt}",
+        )
+        await self._client.workflow_service.update_schedule(update, timeout=RPC_TIMEOUT)
+        raise ApplicationError("whether the server took it is read back by the next attempt", type="not_read_back")
+
+    async def _schedule(self, schedule_id: str) -> ScheduleDescription:
+        try:
+            return await self._client.get_schedule_handle(schedule_id).describe(rpc_timeout=RPC_TIMEOUT)
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                message = f"there is no schedule `{schedule_id}` any more"
+                raise ApplicationError(message, type=GONE, non_retryable=True) from None
+            raise
+
+    async def _newest(self, workflow_id: str) -> WorkflowExecutionDescription | None:
+        try:
+            return await self._client.get_workflow_handle(workflow_id).describe(rpc_timeout=RPC_TIMEOUT)
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                return None
+            raise
+
+    async def _ending(self, run: WorkflowExecutionDescription) -> tuple[str, str]:
+        """Outcome and reason of a run that has ended, also of one that is no JobWorkflow."""
+        handle = self._client.get_workflow_handle(run.id, run_id=run.run_id)
+        try:
+            result = await handle.result(follow_runs=False, rpc_timeout=RPC_TIMEOUT)
+        except WorkflowFailureError as error:
+            return _failure(error.cause)
+        if isinstance(result, dict) and isinstance(result.get("outcome"), str):
+            return result["outcome"], str(result.get("reason", ""))
+        return "succeeded", ""
+
+    async def _start(self, ask: OccurrenceAsk) -> None:
+        """By hand, under the occurrence's id, with what the schedule has now and what was asked for."""
+        action: Any = (await self._schedule(ask.schedule)).schedule.action
+        [request, *others] = await self._client.data_converter.decode(action.args)
+        steps = [{**step, "params": ask.params.get(step["name"], step["params"])} for step in request["steps"]]
+        try:
+            await self._client.start_workflow(
+                action.workflow,
+                args=[{**request, "steps": steps, "rerun": ask.rerun}, *others],
+                id=ask.workflow_id,
+                task_queue=action.task_queue,
+                execution_timeout=action.execution_timeout,
+                run_timeout=action.run_timeout,
+                task_timeout=action.task_timeout,
+                retry_policy=action.retry_policy,
+                search_attributes=action.typed_search_attributes,
+                memo={ASKED_MEMO: ask.by},
+                static_summary=f"asked for by {ask.by}",
+            )
+        except WorkflowAlreadyStartedError:
+            return
+
+
+def _running(schedule: ScheduleDescription) -> list[ScheduleActionExecutionStartWorkflow]:
+    actions = schedule.info.running_actions
+    return [action for action in actions if isinstance(action, ScheduleActionExecutionStartWorkflow)]
+
+
+def _failure(cause: BaseException | None) -> tuple[str, str]:
+    match cause:
+        case CancelledError():
+            return "cancelled", cause.message
+        case TerminatedError():
+            return "terminated", cause.message
+        case ApplicationError():
+            return (cause.type or "failed"), cause.message
+        case _:
+            return "failed", str(cause)

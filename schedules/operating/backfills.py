@@ -1,0 +1,136 @@
+"""Starts the backfill of a job, follows it and ends it: it is a workflow, so that no terminal has to stay open."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from temporalio.client import WorkflowExecutionStatus
+from temporalio.converter import value_to_type
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.contract import (
+    ASKED_MEMO,
+    BACKFILL_PREFIX,
+    BACKFILL_WORKFLOW,
+    PROGRESS_MEMO,
+    BackfillProgress,
+    BackfillRequest,
+)
+from schedules.errors import ServerError, SettingsError, TickwrightError
+from schedules.operating.holes import progress_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from temporalio.client import Client, WorkflowExecutionDescription
+
+    from schedules.model import ObservedSchedule
+
+RPC_TIMEOUT = timedelta(seconds=15)
+LOOK_AGAIN = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """`status` is Temporal's, in lower case: `running` where it was left before its end."""
+
+    progress: BackfillProgress
+    status: str
+
+    @property
+    def well(self) -> bool:
+        """Whether it has ended, and nothing failed."""
+        return self.status == "completed" and not self.progress.failed
+
+
+class BusyError(TickwrightError):
+    """A backfill of the job goes on already."""
+
+    def __init__(self, job: str) -> None:
+        super().__init__(
+            f"a backfill of `{job}` goes on already; follow it by `backfill {job} --watch`, or end it by `backfill {job} --cancel`"
+        )
+
+
+class Backfills:
+    """Those of the client's namespace: one a job at a time. Methods raise ServerError for what the server refuses."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def start(self, observed: ObservedSchedule, request: BackfillRequest) -> None:
+        """Leaves it to the workers of the job's task queue. Raises BusyError."""
+        memo = {PROGRESS_MEMO: {"total": len(request.times)}, ASKED_MEMO: []}
+        try:
+            await self._client.start_workflow(
+                BACKFILL_WORKFLOW,
+                request,
+                id=BACKFILL_PREFIX + request.schedule,
+                task_queue=observed.action.task_queue,
+                memo=memo,
+                static_summary=f"{len(request.times)} occurrences of {request.schedule}",
+                rpc_timeout=RPC_TIMEOUT,
+            )
+        except WorkflowAlreadyStartedError:
+            raise BusyError(request.schedule) from None
+        except RPCError as error:
+            raise ServerError("start the backfill", error.status.name, error.message) from error
+
+    async def goes_on(self, job: str) -> bool:
+        """Whether there is one now."""
+        found = await self._described(job)
+        return found is not None and found.status == WorkflowExecutionStatus.RUNNING
+
+    async def cancel(self, job: str) -> None:
+        """Starts no more occurrences of it. Raises SettingsError where there is none."""
+        if not await self.goes_on(job):
+            raise SettingsError(f"no backfill of `{job}` goes on")
+        try:
+            await self._client.get_workflow_handle(BACKFILL_PREFIX + job).cancel(rpc_timeout=RPC_TIMEOUT)
+        except RPCError as error:
+            if error.status != RPCStatusCode.NOT_FOUND:
+                raise ServerError("cancel the backfill", error.status.name, error.message) from error
+
+    async def follow(self, job: str, tell: Callable[[str], None], stop: asyncio.Event) -> Followed:
+        """Tells its progress whenever that changes, until it has ended or `stop` is set. Raises SettingsError for none."""
+        told = ""
+        while True:
+            found = await self._described(job)
+            if found is None:
+                raise SettingsError(f"there is no backfill of `{job}`; start one by `backfill {job} --from T --to T`")
+            progress = await _progress(found)
+            line = progress_text(progress) + await _running(found)
+            if line != told:
+                tell(line)
+                told = line
+            if found.status != WorkflowExecutionStatus.RUNNING:
+                return Followed(progress, (found.status or WorkflowExecutionStatus.FAILED).name.lower())
+            try:
+                async with asyncio.timeout(LOOK_AGAIN):
+                    await stop.wait()
+            except TimeoutError:
+                continue
+            return Followed(progress, "running")
+
+    async def _described(self, job: str) -> WorkflowExecutionDescription | None:
+        try:
+            return await self._client.get_workflow_handle(BACKFILL_PREFIX + job).describe(rpc_timeout=RPC_TIMEOUT)
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                return None
+            raise ServerError("look at the backfill", error.status.name, error.message) from error
+
+
+async def _progress(found: WorkflowExecutionDescription) -> BackfillProgress:
+    memo = await found.memo()
+    progress: BackfillProgress = value_to_type(BackfillProgress, memo.get(PROGRESS_MEMO, {}))
+    return progress
+
+
+async def _running(found: WorkflowExecutionDescription) -> str:
+    asked: Any = (await found.memo()).get(ASKED_MEMO, [])
+    return f"; asked for: {', '.join(asked)}" if asked and found.status == WorkflowExecutionStatus.RUNNING else ""

@@ -1,0 +1,62 @@
+"""The same for each of several jobs: one that fails stops no other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from schedules.errors import TickwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from schedules.ledger.facts import Job
+
+COLUMNS = ("job", "result", "note", "warning")
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of one job; `note` is why where it failed."""
+
+    job: str
+    note: str
+    warning: str = ""
+    failed: bool = False
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """As in the document."""
+        error = self.note if self.failed else None
+        return {
+            "job": self.job,
+            "result": "failed" if self.failed else "done",
+            "note": None if self.failed else self.note,
+            "warning": self.warning or None,
+            "error": error,
+        }
+
+
+async def each_job(jobs: Sequence[Job], do: Callable[[Job], Awaitable[tuple[str, str]]]) -> list[Done]:
+    """`do` gives the note and a warning."""
+    from schedules.ledger.records import gathered
+
+    async def one(job: Job) -> Done:
+        try:
+            return Done(job.name, *await do(job))
+        except TickwrightError as error:
+            return Done(job.name, str(error), failed=True)
+
+    return await gathered(one, jobs)
+
+
+def show(done: Sequence[Done]) -> None:
+    """A table of them."""
+    from schedules.table import console, table
+
+    rows = [
+        {"job": each.job, "result": "failed" if each.failed else "done", "note": each.note, "warning": each.warning}
+        for each in done
+    ]
+    used = [column for column in COLUMNS if column != "warning" or any(each.warning for each in done)]
+    console().print(table(used, rows))

@@ -1,0 +1,71 @@
+"""Which occurrences of a span are to run, and how long that takes. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from statistics import median
+from typing import TYPE_CHECKING
+
+from schedules.ledger.reasons import stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from activities.contract import BackfillProgress
+    from schedules.ledger.facts import Run, Verdict
+    from schedules.ledger.occurrences import Occurrence
+
+GOES_ON: frozenset[Verdict] = frozenset({"running", "waiting", "buffered", "due", "not_yet_due"})
+"""The schedule has started it, or will."""
+SIDE_BY_SIDE = 5
+"""How many a backfill runs at a time where the job's overlap is `allow_all`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holes:
+    """What is to `run` of the occurrences of a span, oldest first; the others by why they are not."""
+
+    expected: int
+    run: tuple[Occurrence, ...]
+    succeeded: tuple[Occurrence, ...] = ()
+    going: tuple[Occurrence, ...] = ()
+    unknown: tuple[Occurrence, ...] = ()
+
+    @property
+    def times(self) -> list[str]:
+        """Their scheduled times."""
+        return [stamp(each.scheduled_at) for each in self.run]
+
+
+def holes(occurrences: Sequence[Occurrence], *, again: bool = False, missing: bool = False) -> Holes:
+    """Without a success, or all with `again`. What the namespace has forgotten may have run: `missing` leaves it out."""
+    due = [each for each in occurrences if each.expected]
+    going = tuple(each for each in due if each.verdict in GOES_ON)
+    succeeded = tuple(each for each in due if _has_succeeded(each) and each not in going)
+    unknown = tuple(each for each in due if each.verdict == "forgotten") if missing else ()
+    left_out = {each.scheduled_at for each in (*going, *unknown, *(() if again else succeeded))}
+    return Holes(len(due), tuple(each for each in due if each.scheduled_at not in left_out), succeeded, going, unknown)
+
+
+def _has_succeeded(occurrence: Occurrence) -> bool:
+    """Also by an earlier run under its id."""
+    return occurrence.verdict == "succeeded" or any(run.verdict == "succeeded" for run in occurrence.others)
+
+
+def estimate(runs: Iterable[Run], count: int, interval: float, *, side_by_side: bool) -> timedelta | None:
+    """How long so many occurrences take, by the median of the runs that have succeeded; None where none has."""
+    ended = [run for run in runs if run.verdict == "succeeded"]
+    took = [(run.closed_at - run.started_at).total_seconds() for run in ended if run.closed_at]
+    if not took:
+        return None
+    one = median(took) / (SIDE_BY_SIDE if side_by_side else 1)
+    return timedelta(seconds=count * max(one, interval))
+
+
+def progress_text(progress: BackfillProgress) -> str:
+    """`3 of 12 done: 2 succeeded, 1 failed`."""
+    left_out = f", {progress.left_out} had no more need" if progress.left_out else ""
+    return (
+        f"{progress.done} of {progress.total} done: {progress.succeeded} succeeded, {progress.failed} failed{left_out}"
+    )

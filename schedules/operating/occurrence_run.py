@@ -1,0 +1,141 @@
+"""One occurrence of the past, or one run with other parameters: a backfill of one."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from activities.contract import BACKFILL_PREFIX
+from schedules.errors import SettingsError
+from schedules.gateway import TemporalGateway
+from schedules.ledger.account import account
+from schedules.ledger.due import due
+from schedules.ledger.reasons import stamp
+from schedules.ledger.translate import job_request
+from schedules.moment import local_text
+from schedules.operating.assign import assigned
+from schedules.operating.backfills import Backfills
+from schedules.operating.follow import follow_run, newest_run
+from schedules.operating.holes import GOES_ON
+from schedules.operating.order import request_for
+from schedules.trigger import Triggered
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from schedules.ledger.facts import Job, Run
+    from schedules.ledger.records import Records
+    from schedules.model import ObservedSchedule
+
+LOOK_AGAIN = 0.2
+PATIENCE = 8.0
+"""Seconds after which it is said that the start lets wait."""
+
+
+async def run_occurrence(
+    records: Records,
+    job: Job,
+    now: datetime,
+    options: argparse.Namespace,
+    tell: Callable[[str], None],
+    stop: asyncio.Event,
+) -> Triggered:
+    """Has it run by the job's workers, behind what is running. Raises SettingsError, ServerError and BusyError."""
+    from schedules.explain import moment_of
+
+    at = now.replace(microsecond=0)
+    if options.scheduled_at:
+        moment = moment_of(job, options.scheduled_at, now)
+        if len(moment.instants) > 1:
+            both = " or ".join(f"{each:%Y-%m-%dT%H:%M:%SZ}" for each in moment.instants)
+            raise SettingsError(f"--scheduled-at {options.scheduled_at} happens twice; write {both}")
+        at = _scheduled(job, moment, now)
+        await _check_ran(records, job, at, now, options, tell)
+    observed = await TemporalGateway(records.client).describe(job.name)
+    if observed is None:
+        raise SettingsError(f"there is no job `{job.name}` any more")
+    rerun = stamp(now) if options.again or options.set else ""
+    params = _params(observed, job, options)
+    before = await newest_run(records, job, at)
+    await Backfills(records.client).start(observed, request_for(job, [stamp(at)], rerun=rerun, params=params))
+    return await _followed(records, job, at, before, options, tell, stop)
+
+
+def _scheduled(job: Job, moment: Any, now: datetime) -> datetime:
+    found, zone = due(job.times, moment), job.times.timezone
+    if not found.is_due:
+        near = [local_text(each, zone) for each in (found.before, found.after) if each]
+        raise SettingsError(
+            f"--scheduled-at: {local_text(found.at, zone)} is no scheduled time of `{job.name}`; nearest: {' and '.join(near) or 'none'}"
+        )
+    if found.at > now:
+        raise SettingsError(
+            f"--scheduled-at: {local_text(found.at, zone)} is still to come; the schedule starts it then"
+        )
+    return found.at
+
+
+async def _check_ran(
+    records: Records, job: Job, at: datetime, now: datetime, options: argparse.Namespace, tell: Callable[[str], None]
+) -> None:
+    """Raises SettingsError for an occurrence that runs, or that has succeeded and is not meant to run again."""
+    occurrences = (await account(records, job, at, at, now)).occurrences
+    if not occurrences:
+        return
+    known = occurrences[0]
+    if known.verdict in GOES_ON:
+        raise SettingsError(f"{job.prefix}{stamp(at)} is {known.verdict} already: {known.reason or 'see `explain`'}")
+    has_succeeded = known.verdict == "succeeded" or any(run.verdict == "succeeded" for run in known.others)
+    if has_succeeded and not options.again:
+        raise SettingsError(
+            f"{job.prefix}{stamp(at)} has succeeded already; to run it once more, with another idempotency key, add --again"
+        )
+    if known.run is not None:
+        tell(f"{job.prefix}{stamp(at)} ran before: {known.verdict}")
+
+
+def _params(observed: ObservedSchedule, job: Job, options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    if not (options.set or options.again):
+        return {}
+    request = job_request(observed)
+    if request is None:
+        raise SettingsError(
+            f"`{job.name}` starts a workflow of its own, or is encrypted with a key that is not known here: --set and --again do not work"
+        )
+    return assigned(request, options.set)
+
+
+async def _followed(
+    records: Records,
+    job: Job,
+    at: datetime,
+    before: Run | None,
+    options: argparse.Namespace,
+    tell: Callable[[str], None],
+    stop: asyncio.Event,
+) -> Triggered:
+    """Waits for the start, and with --wait for the end."""
+    workflow_id, backfills = f"{job.prefix}{stamp(at)}", Backfills(records.client)
+    loop = asyncio.get_running_loop()
+    told, patience = False, loop.time() + PATIENCE
+    while not stop.is_set():
+        run = await newest_run(records, job, at)
+        if run is not None and (before is None or run.run_id != before.run_id):
+            if not options.wait:
+                return Triggered(job.name, workflow_id, stamp(at), "started")
+            outcome, reason = await follow_run(records, run, tell, stop)
+            return Triggered(job.name, workflow_id, stamp(at), outcome, reason)
+        if not await backfills.goes_on(job.name):
+            reason = f"it was given up; see the workflow {BACKFILL_PREFIX}{job.name}"
+            return Triggered(job.name, workflow_id, stamp(at), "dropped", reason)
+        if loop.time() > patience:
+            waits = f"it waits for another run to end, or for a worker; `backfill {job.name} --cancel` takes it back"
+            if not options.wait:
+                return Triggered(job.name, workflow_id, stamp(at), "waiting", waits)
+            if not told:
+                tell(f"{workflow_id}: {waits}")
+                told = True
+        await asyncio.sleep(LOOK_AGAIN)
+    return Triggered(job.name, workflow_id, stamp(at), "waiting", "it goes on without this command")

@@ -1,0 +1,105 @@
+"""What is done to one schedule by hand, each time read back: the server may lose a request that comes with another one."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from temporalio.api.schedule.v1 import SchedulePatch
+from temporalio.api.workflowservice.v1 import PatchScheduleRequest
+from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.contract import RESUME_PREFIX, RESUME_WORKFLOW, ResumeOrder
+from schedules.calls import Calls
+from schedules.errors import ServerError
+from schedules.gateway import TemporalGateway
+from schedules.pace import Pace
+from schedules.translate import OVERLAPS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from temporalio.client import Client
+
+    from schedules.model import ObservedSchedule, Overlap, RuntimeState
+
+TRIES, LOOKS, BETWEEN = 5, 10, 0.2
+RPC_TIMEOUT = timedelta(seconds=15)
+
+
+class Writes:
+    """Every method raises ServerError for what the server refuses."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.gateway = TemporalGateway(client)
+        self._call = Calls(Pace())
+
+    async def pause(self, name: str, note: str) -> None:
+        """Paused with this note, whatever the state before."""
+        await self._made_sure("pause", name, SchedulePatch(pause=note), lambda s: s.paused and s.note == note)
+
+    async def unpause(self, name: str, note: str) -> None:
+        """No longer paused."""
+        await self._made_sure("resume", name, SchedulePatch(unpause=note), lambda s: not s.paused)
+
+    async def trigger(self, name: str, at: datetime, overlap: Overlap) -> None:
+        """Asks for a run of that time; whether one starts is up to the overlap policy."""
+        patch = SchedulePatch()
+        patch.trigger_immediately.overlap_policy = OVERLAPS[overlap]
+        patch.trigger_immediately.scheduled_time.FromDatetime(at)
+        await self._patch("trigger", name, patch)
+
+    async def resume_at(self, observed: ObservedSchedule, order: ResumeOrder) -> None:
+        """Leaves a timer on the server in place of any other for the job; a worker of the job's queue ends the pause."""
+        try:
+            await self.client.start_workflow(
+                RESUME_WORKFLOW,
+                order,
+                id=RESUME_PREFIX + order.schedule,
+                task_queue=observed.action.task_queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,
+                static_summary=f"resumes {order.schedule} at {order.at}",
+                rpc_timeout=RPC_TIMEOUT,
+            )
+        except RPCError as error:
+            raise ServerError("set the timer for --until", error.status.name, error.message) from error
+
+    async def forget_resume(self, name: str) -> None:
+        """Takes back what `resume_at` left, if there is any."""
+        handle = self.client.get_workflow_handle(RESUME_PREFIX + name)
+        try:
+            await handle.terminate(reason="another pause or a resume by hand", rpc_timeout=RPC_TIMEOUT)
+        except RPCError as error:
+            if error.status != RPCStatusCode.NOT_FOUND:
+                raise ServerError("forget the waiting resume", error.status.name, error.message) from error
+
+    async def _made_sure(
+        self, what: str, name: str, patch: SchedulePatch, done: Callable[[RuntimeState], bool]
+    ) -> None:
+        for _ in range(TRIES):
+            await self._patch(what, name, patch)
+            for _ in range(LOOKS):
+                observed = await self.gateway.describe(name)
+                if observed is None:
+                    raise ServerError(what, RPCStatusCode.NOT_FOUND.name, f"there is no schedule `{name}` any more")
+                if done(observed.state):
+                    return
+                await asyncio.sleep(BETWEEN)
+        raise ServerError(
+            what, RPCStatusCode.ABORTED.name, f"`{name}` is not as it was asked to be; look at its status"
+        )
+
+    async def _patch(self, what: str, name: str, patch: SchedulePatch) -> None:
+        request = PatchScheduleRequest(
+            namespace=self.client.namespace,
+            schedule_id=name,
+            patch=patch,
+            identity=self.client.identity,
+            request_id=str(uuid.uuid4()),
+        )
+        await self._call(what, self.client.workflow_service.patch_schedule, request)

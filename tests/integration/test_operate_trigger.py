@@ -1,0 +1,146 @@
+"""`trigger` on a real server with a real worker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+
+from tests.integration.operating import Diary, command, done, hourly, hours_ago, stamp
+from tests.integration.scenes import Scene
+from tests.processes import worker
+from tests.servers import DevServer
+
+
+@pytest.fixture
+async def scene(server: DevServer, client: Client, name: str, tmp_path: Path) -> Any:
+    async with (
+        worker(server.address, cwd=tmp_path, task_queue=name, allow_commands="true"),
+        Scene(client, name) as made,
+    ):
+        yield made
+
+
+async def test_a_plain_trigger_runs_the_job_now_and_exits_with_its_outcome(scene: Scene, server: DevServer) -> None:
+    good = await hourly(scene, "good")
+    bad = await hourly(scene, "bad", run={"command": ["sh", "-c", "echo broken >&2; exit 3"]})
+
+    well = await done(server, "trigger", good, "--wait")
+    ill = await done(server, "trigger", bad, "--wait", code=1)
+
+    assert well["result"] == "succeeded"
+    assert well["workflow_id"] == f"{good}-{well['scheduled_at']}"
+    assert ill["result"] == "failed"
+    assert "exit code 3: broken" in ill["reason"]
+
+
+async def test_what_overlap_drops_is_told_and_what_waits_starts_behind(
+    scene: Scene, server: DevServer, tmp_path: Path
+) -> None:
+    diary = Diary(tmp_path / "diary")
+    job = await hourly(scene, "slow", run=diary.writing("sleep 4"))
+    first = await done(server, "trigger", job)
+
+    dropped = await done(server, "trigger", job, code=1)
+    second = await done(server, "trigger", job, "--overlap", "buffer_one", "--wait")
+
+    assert first["result"] == "started"
+    assert dropped["result"] == "dropped"
+    assert f"{first['workflow_id']} is running and overlap is skip" in dropped["reason"]
+    assert second["result"] == "succeeded"
+    assert diary.times == [first["scheduled_at"], second["scheduled_at"]]
+
+
+async def test_an_occurrence_that_never_ran_runs_under_its_own_id_and_counts(
+    scene: Scene, server: DevServer, tmp_path: Path
+) -> None:
+    diary = Diary(tmp_path / "diary")
+    job = await hourly(scene, "job", run=diary.writing())
+    at = stamp(hours_ago(30))
+
+    told = await done(server, "trigger", job, "--scheduled-at", at, "--wait")
+    twice = await command(server, "trigger", job, "--scheduled-at", at)
+    again = await done(server, "trigger", job, "--scheduled-at", f"{job}-{at}", "--again", "--wait")
+    document = await done(server, "runs", job, "--since", at, "--until", at)
+
+    assert told["workflow_id"] == f"{job}-{at}"
+    assert twice.code == 2
+    assert "has succeeded already" in twice.stderr
+    assert "--again" in twice.stderr
+    assert again["result"] == "succeeded"
+    assert diary.times == [at, at]
+    plain, repeated = diary.keys
+    assert plain == f"{scene.name}/test/{job}/{at}/run"
+    assert repeated.startswith(f"{plain}/rerun-")
+    [occurrence] = document["occurrences"]
+    assert occurrence["outcome"] == "succeeded"
+    assert occurrence["origin"] == "backfill"
+
+
+async def test_a_failed_occurrence_runs_again_with_the_same_key(
+    scene: Scene, server: DevServer, tmp_path: Path
+) -> None:
+    diary, broken = Diary(tmp_path / "diary"), tmp_path / "broken"
+    broken.touch()
+    job = await hourly(
+        scene,
+        "job",
+        run={
+            "command": {
+                "argv": [f"echo x $TICKWRIGHT_IDEMPOTENCY_KEY >> {tmp_path / 'diary'}; test ! -e {broken}"],
+                "shell": True,
+            }
+        },
+    )
+    at = stamp(hours_ago(3))
+
+    failed = await done(server, "trigger", job, "--scheduled-at", at, "--wait", code=1)
+    broken.unlink()
+    mended = await command(server, "trigger", job, "--scheduled-at", at, "--wait")
+
+    assert failed["result"] == "failed"
+    assert mended.code == 0
+    assert "ran before: failed" in mended.stderr
+    assert len(diary.keys) == 2
+    assert len(set(diary.keys)) == 1
+
+
+async def test_set_changes_one_parameter_of_one_run_and_its_key(
+    scene: Scene, server: DevServer, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    argv = ["sh", "-c", 'echo "$0 $TICKWRIGHT_IDEMPOTENCY_KEY" >> ' + str(out), "usual"]
+    job = await hourly(scene, "job", run={"command": argv})
+
+    await done(server, "trigger", job, "--set", "command.argv.3={job}", "--wait")
+    await done(server, "trigger", job, "--wait")
+    wrong = await command(server, "trigger", job, "--set", "http.url=x")
+    unknown = await command(server, "trigger", job, "--set", "command.argw.3=x")
+
+    (special, key), (usual, other) = (line.split() for line in out.read_text().splitlines())
+    assert (special, usual) == ("{job}", "usual")
+    assert "/rerun-" in key
+    assert "/rerun-" not in other
+    assert wrong.code == unknown.code == 2
+    assert "is of handler `command`" in wrong.stderr
+    assert "did you mean `argv`?" in unknown.stderr
+
+
+async def test_times_that_cannot_be_triggered_are_refused_with_what_to_write(scene: Scene, server: DevServer) -> None:
+    job = await hourly(scene, "job")
+    between = f"{hours_ago(2):%Y-%m-%dT%H}:17:00Z"
+
+    refused = [
+        await command(server, "trigger", job, "--scheduled-at", between),
+        await command(server, "trigger", job, "--scheduled-at", stamp(hours_ago(-2))),
+        await command(server, "trigger", job, "--again"),
+        await command(server, "trigger", job[:-1]),
+    ]
+
+    assert [each.code for each in refused] == [2, 2, 2, 2]
+    assert "nearest: " in refused[0].stderr
+    assert "still to come" in refused[1].stderr
+    assert "--scheduled-at T" in refused[2].stderr
+    assert f"did you mean `{job}`?" in refused[3].stderr
