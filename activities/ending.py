@@ -35,11 +35,13 @@ class Ending:
     details: dict[str, Any] = field(default_factory=dict)
     last_heartbeat: list[Any] = field(default_factory=list)
     """Of an attempt that a drain ended: what the next one is told."""
+    kind: str = ""
+    """What a failure is counted by."""
 
     @classmethod
     def of_error(cls, error: HandlerError) -> Ending:
         """The ending by a failure that a handler has judged itself."""
-        return cls("failed", None, error.message, error.permanent, error.retry_after, error.details)
+        return cls("failed", None, error.message, error.permanent, error.retry_after, error.details, kind=error.kind)
 
     def redacted(self, attempt: Attempt) -> Ending:
         """Without secrets, and bounded in size: what may be logged and stored."""
@@ -52,6 +54,7 @@ class Ending:
             self.retry_after,
             _bounded(clean.value(_plain(self.details))),
             self.last_heartbeat,
+            clean.text(self.kind),
         )
 
     def retry_in(self, attempt: Attempt) -> float | None:

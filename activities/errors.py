@@ -13,7 +13,7 @@ class HandlerError(Exception):
     """An attempt failed. `permanent`: no further attempt can mend it; `retry_after`: least seconds until the next one.
 
     `details` are JSON values for whoever looks into the failure. Secrets may be in them and in the message: they are
-    taken out before either is logged or stored.
+    taken out before either is logged or stored. `kind` is what failures are counted by: one of a few words, without a secret.
     """
 
     def __init__(
@@ -23,12 +23,14 @@ class HandlerError(Exception):
         permanent: bool = False,
         retry_after: float | None = None,
         details: Mapping[str, Any] | None = None,
+        kind: str = "",
     ) -> None:
         super().__init__(message)
         self.message = str(message)
         self.permanent = permanent
         self.retry_after = retry_after
         self.details = dict(details or {})
+        self.kind = kind or type(self).__name__
 
 
 @dataclass(frozen=True, slots=True)

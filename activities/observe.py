@@ -1,4 +1,4 @@
-"""What happens to steps, as facts for whoever counts them (metrics)."""
+"""What happens to runs and their steps, as facts for whoever counts them (metrics)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from activities.contract import HandlerKind
+    from activities.contract import HandlerKind, Outcome
 
 AttemptOutcome = Literal["succeeded", "failed", "timed_out", "cancelled", "worker_shutdown"]
 
@@ -24,7 +24,7 @@ class StepStarted:
 
 @dataclass(frozen=True, slots=True)
 class StepFinished:
-    """An attempt ended; `duration` in seconds; `permanent`: no further attempt will follow from it."""
+    """An attempt ended; `duration` in seconds; `permanent`: no further attempt will follow from it; `kind` of a failure."""
 
     job: str
     step: str
@@ -33,8 +33,32 @@ class StepFinished:
     outcome: AttemptOutcome
     duration: float
     permanent: bool = False
+    kind: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class StepEnded:
+    """A step of a run ended, with all its attempts and the waits between them; `duration` in seconds."""
+
+    job: str
+    step: str
+    duration: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """A run ended; `lateness` and `duration` in seconds."""
+
+    job: str
+    outcome: Outcome
+    lateness: float
+    duration: float
+
+
+RunObserver = Callable[[StepEnded | RunEnded], None]
+"""Called in threads of workflow tasks; must be quick and must not raise."""
+RUN_OBSERVER = "tickwright_run_observer"
+"""The name under which workflows find a RunObserver among the functions that their worker lends them."""
 Observer = Callable[[StepStarted | StepFinished], None]
 """Called on the event loop; must be quick and must not raise."""
 

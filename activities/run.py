@@ -126,9 +126,11 @@ class StepActivities:
         except Exception as error:  # noqa: BLE001  whatever goes wrong is this attempt's failure, not the worker's
             if not limit.expired():
                 _log.exception("step broke", action="step_broke")
-            ending = Ending("failed", None, f"{type(error).__name__}: {error}", details=attempt.evidence)
+            kind = type(error).__name__
+            ending = Ending("failed", None, f"{kind}: {error}", details=attempt.evidence, kind=kind)
         # Whatever a handler makes of being stopped, it had its time.
-        timed_out = Ending("timed_out", None, f"timed out after {step.timeout:g} s", details=attempt.evidence)
+        message = f"timed out after {step.timeout:g} s"
+        timed_out = Ending("timed_out", None, message, details=attempt.evidence, kind="timeout")
         return timed_out if limit.expired() else ending
 
     async def _handle(self, attempt: Attempt) -> Any:
@@ -139,10 +141,18 @@ class StepActivities:
 
     def _tell(self, attempt: Attempt, ending: Ending, duration: float) -> None:
         step = attempt.call.step
-        fact = StepFinished(
-            attempt.call.job, step.name, step.handler, attempt.number, ending.outcome, duration, ending.permanent
+        self._observer(
+            StepFinished(
+                attempt.call.job,
+                step.name,
+                step.handler,
+                attempt.number,
+                ending.outcome,
+                duration,
+                ending.permanent,
+                ending.kind,
+            )
         )
-        self._observer(fact)
         fields: dict[str, Any] = {"outcome": ending.outcome, "duration": round(duration, 3)}
         if ending.outcome == "succeeded":
             _log.info("step finished", action="step_finished", **fields)

@@ -29,6 +29,7 @@ SECTIONS = {
     "CalendarEntry": "`schedule`: `{calendar: …}`",
     "DstSpec": "`dst`",
     "LintSpec": "`lint`",
+    "AlertsSpec": "`alerts`",
     "CatchUpSpec": "`catchup`",
     "RetrySpec": "`retry`",
     "OnFailureSpec": "`on_failure`",

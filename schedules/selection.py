@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from schedules.model import Times
+    from schedules.project import Project
     from schedules.spec import JobSpec
 
 
@@ -27,6 +28,7 @@ class Selection:
     labels: Mapping[str, str] = field(default_factory=dict)
     jobs: Mapping[str, JobSpec] | None = None
     times: Mapping[str, Times] = field(default_factory=dict)
+    project: Project | None = None
 
     def takes(self, name: str) -> bool:
         """Whether a job is meant."""
@@ -76,7 +78,9 @@ def selected(options: argparse.Namespace) -> Selection:
 
     project, times = load_readable(options.paths, options.env, given_registry(options), datetime.now(UTC))
     jobs = {job.name: job for job in project.jobs}
-    return Selection(project.owner, options.job, labels, jobs, {name: found.times for name, found in times.items()})
+    return Selection(
+        project.owner, options.job, labels, jobs, {name: found.times for name, found in times.items()}, project
+    )
 
 
 def _label(text: str) -> tuple[str, str]:

@@ -32,6 +32,7 @@ from schedules.alert_spec import (
     PauseAfterSpec,
     WebhookSpec,
 )
+from schedules.alerts_spec import AlertsSpec
 from schedules.calendar_spec import unknown_calendar
 from schedules.catch_up_spec import CatchUpSpec, check_catch_up
 from schedules.cron import CronError, Gap, Repeat
@@ -64,6 +65,7 @@ MOST_BUSINESS_DAYS = 31
 DialectName = Literal["cron", "quartz", "spring", "kubernetes", "eventbridge", "celery", "temporal"]
 
 __all__ = [
+    "AlertsSpec",
     "AtEntry",
     "BusinessDayEntry",
     "CalendarEntry",
@@ -269,6 +271,7 @@ class JobSpec(Spec):
         "of the next or previous business day. Times of `every` are never moved.",
     )
     lint: LintSpec = Field(default_factory=LintSpec, description="What `lint` keeps quiet about.")
+    alerts: AlertsSpec = Field(default_factory=AlertsSpec, description="When Prometheus alerts somebody of it.")
     description: str = Field(default="", description="What the job is for, in a sentence.")
     labels: dict[Label, Label] = Field(default_factory=dict, description="Words of your own about the job.")
     jitter: Duration = Field(

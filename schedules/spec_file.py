@@ -12,7 +12,7 @@ from schedules.day_rule import OnHoliday
 from schedules.fields import AtLeastFiveSeconds, AtLeastOneSecond, Duration, Items, JobName, OwnerPart, Spec, Timezone
 from schedules.model import Overlap
 from schedules.shown import shown
-from schedules.spec import CatchUpSpec, DstSpec, JobSpec, Label, LintSpec, RetrySpec
+from schedules.spec import AlertsSpec, CatchUpSpec, DstSpec, JobSpec, Label, LintSpec, RetrySpec
 from schedules.step_spec import TaskQueue
 
 FORMAT_VERSION = 1
@@ -54,6 +54,7 @@ class Defaults(Spec):
     on_recovery: Names | None = _as_in_job("on_recovery")
     on_missed: OnMissed | None = _as_in_job("on_missed")
     pause_after: PauseAfter | None = _as_in_job("pause_after")
+    alerts: AlertsSpec = _as_in_job("alerts")
 
 
 SHARED = tuple(field.alias or name for name, field in Defaults.model_fields.items())

@@ -39,7 +39,6 @@ from schedules.errors import SettingsError
 from schedules.modules import find_handlers, import_modules
 from schedules.terminal import leave
 from schedules.wire import from_request
-from worker.access import Token
 from worker.backlog import Backlog
 from worker.builds import announced
 from worker.delivery import Delivery
@@ -49,6 +48,7 @@ from worker.metrics import WorkerMetrics
 from worker.modules import find_activities, find_workflows, type_name
 from worker.reach import connect_patiently
 from worker.settings import Pollers
+from worker.told import RunsObserved
 from workflows.backfill import BackfillWorkflow
 from workflows.builds import BuildsWorkflow
 from workflows.incident import IncidentWorkflow
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from temporalio.client import Client
 
     from activities.contract import TimesRequest
+    from activities.observe import RunObserver
     from activities.registry import HandlerRegistry
     from worker.sdk_metrics import SdkMetrics
     from worker.settings import WorkerSettings
@@ -114,7 +115,7 @@ async def run_worker(settings: WorkerSettings, sdk_metrics: SdkMetrics) -> None:
     Raises SettingsError before connecting for a module or a token that cannot be used, AddressInUseError, NamespaceError
     and WorkerFailedError.
     """
-    offer, token, metrics, stop = Offer.of(settings.modules), Token.of(settings), WorkerMetrics(), Stop(stop_at_once)
+    offer, token, metrics, stop = Offer.of(settings.modules), settings.token, WorkerMetrics(), Stop(stop_at_once)
     metrics.registry.register(sdk_metrics)
     health = Health(metrics.registry, burden=lambda: given_up_too_many(metrics.given_up, settings.max_concurrent_steps))
     with stop.on_signals(), beside(sdk_metrics.keep_taking()):
@@ -159,6 +160,7 @@ async def build_worker(
         calls = Calls()
         metrics.watch(calls, settings.max_concurrent_steps)
         secrets = SecretStore(os.environ, settings.secrets_dir)
+        metrics.present(settings.task_queue, build_of(settings))
         steps = StepActivities(
             registry=offer.handlers,
             secrets=secrets,
@@ -172,7 +174,7 @@ async def build_worker(
         watch = WatchActivities(client, previous_occurrence)
         own = [*steps.activities, *send.activities, *ReportActivities(client).activities, watch.look_for_missed]
         try:
-            yield _worker(client, settings, offer, own, executor)
+            yield _worker(client, settings, offer, own, executor, metrics.count)
         finally:
             executor.shutdown(wait=False, cancel_futures=True)
 
@@ -183,6 +185,7 @@ def _worker(
     offer: Offer,
     own: Sequence[Callable[..., Any]],
     executor: ThreadPoolExecutor,
+    observer: RunObserver,
 ) -> Worker:
     reboot = RebootActivities(client)
     told = OfferActivities(offer.handlers.names, map(type_name, offer.workflows), known_keys(client.data_converter))
@@ -197,7 +200,7 @@ def _worker(
             workflows=[*offer.workflows, *OWN_WORKFLOWS],
             activities=[*own, *offer.activities, *others],
             activity_executor=executor,
-            interceptors=[Delivery(client)],
+            interceptors=[Delivery(client), RunsObserved(observer)],
             workflow_runner=SANDBOX,
             max_concurrent_activities=settings.max_concurrent_steps,
             max_concurrent_workflow_tasks=settings.max_concurrent_workflow_tasks,

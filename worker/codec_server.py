@@ -25,9 +25,9 @@ UI_ORIGINS = ("http://localhost:8233", "http://127.0.0.1:8233")
 
 async def serve(options: argparse.Namespace) -> None:
     """Serves until a signal asks to stop. Raises SettingsError and AddressInUseError."""
+    from schedules.serving import serving
     from worker.codec_http import CodecServer
     from worker.lifecycle import Stop
-    from worker.serving import serving
 
     keys, token = codec_keys(), os.environ.get(TOKEN, "")
     if not keys.keys:
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _address(text: str) -> tuple[str, int]:
-    from worker.settings import host_and_port
+    from schedules.address import host_and_port
 
     try:
         return host_and_port(text)

@@ -182,7 +182,6 @@ async def _shown_runs(client: Client, owner: str, since: datetime, footer: Calla
 
 
 async def _work(client: Client, settings: WorkerSettings, offer: Offer, stop: Stop) -> None:
-    from worker.access import Token
     from worker.app import build_of, build_worker
     from worker.builds import announced
     from worker.health import Health, serve_health
@@ -191,7 +190,7 @@ async def _work(client: Client, settings: WorkerSettings, offer: Offer, stop: St
 
     metrics = WorkerMetrics()
     health = Health(metrics.registry, client=client)
-    serving = serve_health(health, settings.http_address, Token.of(settings))
+    serving = serve_health(health, settings.http_address, settings.token)
     async with (
         serving,
         build_worker(client, settings, offer, metrics) as worker,

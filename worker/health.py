@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry
 from temporalio.service import RPCError
 
-from worker.pages import Page, serving_pages
+from schedules.pages import Page, metrics_page, serving_pages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from temporalio.client import Client
 
-    from worker.access import Token
+    from schedules.access import Token
 
 State = Literal["starting", "polling", "draining"]
 REACH_TIMEOUT = timedelta(seconds=2)
@@ -70,9 +70,7 @@ def _pages(health: Health, token: Token | None) -> dict[str, Callable[[Message],
         return _verdict(await health.unready_reason(), health.remarks())
 
     async def metrics(headers: Message) -> Page:
-        if token and not token.admits(headers.get("Authorization", "")):
-            return Page.of("a token is needed", 401, **{"WWW-Authenticate": "Bearer"})
-        return Page(generate_latest(health.metrics), headers={"Content-Type": CONTENT_TYPE_LATEST})
+        return metrics_page(health.metrics, token, headers)
 
     return {"/livez": livez, "/startupz": startupz, "/readyz": readyz, "/metrics": metrics}
 

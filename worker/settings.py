@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, DirectoryPath, Field, FilePath, SecretStr, ValidationError
 
 from activities.contract import DEFAULT_TASK_QUEUE
+from schedules.access import Token
+from schedules.address import host_and_port
 from schedules.codec_keys import SETTINGS as CODEC_SETTINGS
 from schedules.duration import parse_duration
 from schedules.errors import SettingsError
@@ -39,14 +41,6 @@ def _names(value: Any) -> Any:
 
 def _address(value: Any) -> Any:
     return host_and_port(value) if isinstance(value, str) else value
-
-
-def host_and_port(value: str) -> tuple[str, int]:
-    """`host:port` as a pair. Raises ValueError."""
-    host, colon, port = value.rpartition(":")
-    if not (colon and host and port.isdecimal() and int(port) <= 65535):  # noqa: PLR2004 - the highest port
-        raise ValueError(f"{value!r} is no address; write host:port, such as 127.0.0.1:9464 (port 0 takes a free one)")
-    return host.strip("[]"), int(port)
 
 
 def _pollers(value: Any) -> Any:
@@ -108,6 +102,11 @@ class WorkerSettings(BaseModel):
     )
     ui_url: str = Field("", description="Address of Temporal's Web UI, for links to runs in notifications.")
     build_id: str = Field("", description="Names this build in Temporal; by default the installed version.")
+
+    @property
+    def token(self) -> Token | None:
+        """What /metrics asks for; None where everyone may read. Raises SettingsError."""
+        return Token.of(self.http_token.get_secret_value() if self.http_token else "", self.http_token_file)
 
 
 def load_settings(**overrides: Any) -> WorkerSettings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contract import BACKSTOP, StepResult
     from workflows.order import FAILED
     from workflows.steps import Ended, end_of
+    from workflows.told import tell_step
 
 if TYPE_CHECKING:
     from activities.contract import StepRequest
@@ -30,6 +31,7 @@ class Course:
         self._occurrence = occurrence
         self._order = order
         self._running: dict[asyncio.Task[Ended], StepRequest] = {}
+        self._begun: dict[str, datetime] = {}
 
     async def carry_out(self) -> None:
         """Returns once every step has ended. A cancellation of the run stops steps and keeps others from starting; it raises nothing."""
@@ -55,6 +57,7 @@ class Course:
             limit = _limit(self._occurrence, step)
             ending = end_of(self._occurrence, step, limit, stoppable=partial(self._is_stopped, step))
             self._running[asyncio.create_task(ending)] = step
+            self._begun[step.name] = workflow.now()
 
     def _is_stopped(self, step: StepRequest) -> bool:
         return self._order.cancelled and step.when == "on_success"
@@ -67,6 +70,7 @@ class Course:
             ended = task.result()
         self._occurrence.results[step.name] = ended.result
         self._order.end(step.name, ended.result.outcome)
+        tell_step(self._occurrence.request.job, step.name, workflow.now() - self._begun[step.name])
         if ended.result.outcome in FAILED and self.failed is None and not self._order.cancelled:
             self.failed = ended
 

@@ -12,6 +12,7 @@ from temporalio.common import SearchAttributeKey
 with workflow.unsafe.imports_passed_through():
     from activities.contract import JobResult
     from workflows import policy
+    from workflows.told import tell_run
 
 if TYPE_CHECKING:
     from activities.contract import JobRequest, NotRun, Outcome, StepResult
@@ -83,6 +84,7 @@ class Occurrence:
         )
         self.ended = result
         workflow.set_current_details(outcome + (f": {reason}" if reason else ""))
+        tell_run(self.request.job, result)
         return result
 
 

@@ -198,13 +198,15 @@ def _not_started(error: OSError, request: CommandParams) -> HandlerError:
 def _failed(code: int, request: CommandParams, output: dict[str, Any]) -> HandlerError:
     program = request.program
     if code < 0:
-        return HandlerError(f"`{program}` was killed by {_signal_name(-code)}", details={"signal": -code, **output})
+        name = _signal_name(-code)
+        return HandlerError(f"`{program}` was killed by {name}", details={"signal": -code, **output}, kind=name)
     lines = (output["stderr"].strip() or output["stdout"].strip()).splitlines()
     last = f": {lines[-1][:_SHOWN_LINE]}" if lines else ""
     return HandlerError(
         f"`{program}` ended with exit code {code}{last}",
         permanent=code in request.permanent_exit_codes,
         details={"exit_code": code, **output},
+        kind=f"exit code {code}",
     )
 
 

@@ -89,13 +89,13 @@ class HttpHandler:
             ) as response:
                 return await capture(response)
         except (aiohttp.ClientConnectionError, OSError) as error:
-            failure = HandlerError(f"{shown} got no answer: {_reason(error)}")
+            failure = HandlerError(f"{shown} got no answer: {_reason(error)}", kind="no answer")
         except ValueError:
             # The message of these quotes the address or the header, with whatever is secret in it.
             failure = HandlerError(f"{shown} cannot be sent: the address or a header is not valid HTTP", permanent=True)
         except aiohttp.ClientError as error:
             reason = error.message if isinstance(error, aiohttp.ClientResponseError) else str(error)
-            failure = HandlerError(f"{shown} got no proper answer: {reason or type(error).__name__}")
+            failure = HandlerError(f"{shown} got no proper answer: {reason or type(error).__name__}", kind="no answer")
         raise failure
 
 
@@ -121,6 +121,7 @@ def _refused(shown: str, answer: Capture, output: dict[str, Any]) -> HandlerErro
         permanent=redirect or client_error,
         retry_after=seconds_to_wait(answer.retry_after, datetime.now(UTC)),
         details=output,
+        kind=f"status {answer.status}",
     )
 
 

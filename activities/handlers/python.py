@@ -104,8 +104,10 @@ def _failure(error: BaseException, permanent: Collection[str]) -> HandlerError:
             permanent=error.non_retryable or for_good or error.type in permanent,
             retry_after=None if delay is None else delay.total_seconds(),
             details=details,
+            kind=error.type or type(error).__qualname__,
         )
-    return HandlerError("".join(told.format_exception_only()).strip(), permanent=for_good, details=details)
+    message = "".join(told.format_exception_only()).strip()
+    return HandlerError(message, permanent=for_good, details=details, kind=type(error).__qualname__)
 
 
 def names_of(kind: type[BaseException]) -> set[str]:

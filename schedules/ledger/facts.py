@@ -110,7 +110,8 @@ class Job:
     """A job's schedule as the server has it now. `exact` says that its times are all there, which List does not promise.
 
     `remaining` is None without a limit; `window` is seconds; `dropped` and `skipped` are the server's own counts, since
-    the schedule exists, of starts outside the catch-up window and of starts left out by overlap.
+    the schedule exists, of starts outside the catch-up window and of starts left out by overlap. `limit` is how long a run
+    may take whose steps need one attempt each; `fingerprint` is that of what a sync last wrote.
     """
 
     name: str
@@ -132,6 +133,8 @@ class Job:
     workflow_id: str = ""
     workflow_type: str = ""
     retention: timedelta | None = None
+    limit: timedelta | None = None
+    fingerprint: str = ""
     next_times: tuple[datetime, ...] = ()
     recent: tuple[str, ...] = field(default=())
 

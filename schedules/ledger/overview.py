@@ -38,7 +38,7 @@ MOST_LOOKED_AT = 200
 MOST_RESULTS = 20
 """Ends that are read of one job."""
 SHRINK = 4
-_RUNNING = "ExecutionStatus = 'Running'"
+RUNNING = "ExecutionStatus = 'Running'"
 OURS = re.compile(rf"{re.escape(SIGNATURE)} (\w+) by .+ at (\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 NO_REASON = frozenset({"missed", "paused", "used_up", "not_due_then"})
 """What only a closer look can tell apart, where nothing ran."""
@@ -74,6 +74,14 @@ class Look:
         return state_of(self.job, self.occurrences, self.runs, self.now, since=self.since)
 
 
+@dataclass(frozen=True, slots=True)
+class Close:
+    """What a closer look at a job gave."""
+
+    job: Job
+    state: JobState
+
+
 async def overview(
     records: Records, jobs: Sequence[Job], owner: str | None, since: datetime, now: datetime, *, all_jobs: bool
 ) -> Overview:
@@ -81,15 +89,15 @@ async def overview(
     found, complete = await _runs(records, jobs, owner, since, all_jobs=all_jobs)
     if not complete:
         since = min((run.closed_at for run in found if run.closed_at), default=now)
-    by_job = _by_job(jobs, found)
+    by_job = runs_by_job(jobs, found)
     await _add_last_runs(records, jobs, by_job)
     await _finish_runs(records, by_job, now)
-    looks = [_look(_dated(job), by_job[job.name], since, now) for job in sorted(jobs, key=lambda job: job.name)]
+    looks = [look_at(dated(job), by_job[job.name], since, now) for job in sorted(jobs, key=lambda job: job.name)]
     states = {look.job.name: look.state for look in looks}
     odd = [look for look in looks if _is_odd(look.job, states[look.job.name])]
-    closer = await gathered(lambda look: _closer(records, look), odd[:MOST_LOOKED_AT])
+    closely = await gathered(lambda look: closer(records, look), odd[:MOST_LOOKED_AT])
     unsure = (replace(states[look.job.name], missed=None, skipped=None) for look in odd[MOST_LOOKED_AT:])
-    states |= {state.name: state for state in (*closer, *unsure)}
+    states |= {state.name: state for state in (*(close.state for close in closely), *unsure)}
     return Overview(list(states.values()), since, len(found), complete)
 
 
@@ -107,10 +115,10 @@ async def _runs(
     if not all_jobs and len(jobs) <= FEW_JOBS:
         names = " OR ".join("WorkflowId STARTS_WITH '" + job.prefix.replace("'", "''") + "'" for job in jobs)
         return await _since(records, f"({names})", since)
-    found, complete = await _since(records, _marked(owner), since)
+    found, complete = await _since(records, marked(owner), since)
     unmarked = [job.name for job in jobs if job.workflow_type != JOB_WORKFLOW]
     others = [
-        await records.runs_with(SCHEDULED_BY, unmarked, when) for when in (_RUNNING, f"StartTime >= '{stamp(since)}'")
+        await records.runs_with(SCHEDULED_BY, unmarked, when) for when in (RUNNING, f"StartTime >= '{stamp(since)}'")
     ]
     return list({run.run_id: run for runs in (found, *others) for run in runs}.values()), complete
 
@@ -118,16 +126,18 @@ async def _runs(
 async def _since(records: Records, which: str, since: datetime) -> tuple[list[Run], bool]:
     """Asked in two queries, for each of which a server has an index, and not in one with OR."""
     begun = records.runs(f"{which} AND StartTime >= '{stamp(since)}'", MOST_RUNS)
-    going = records.runs(f"{which} AND {_RUNNING} AND StartTime < '{stamp(since)}'", MOST_RUNS)
+    going = records.runs(f"{which} AND {RUNNING} AND StartTime < '{stamp(since)}'", MOST_RUNS)
     both = await asyncio.gather(begun, going)
     return [run for each in both for run in each.runs], all(each.complete for each in both)
 
 
-def _marked(owner: str | None) -> str:
+def marked(owner: str | None) -> str:
+    """The visibility query for the runs of an owner, or of all owners."""
     return f"{OWNER_ATTRIBUTE} = '{owner}'" if owner else f"{OWNER_ATTRIBUTE} IS NOT NULL"
 
 
-def _by_job(jobs: Sequence[Job], runs: Iterable[Run]) -> dict[str, list[Run]]:
+def runs_by_job(jobs: Sequence[Job], runs: Iterable[Run]) -> dict[str, list[Run]]:
+    """The runs of each of the jobs."""
     found: dict[str, list[Run]] = {job.name: [] for job in jobs}
     for run in runs:
         name = run.id[: -TIME_LENGTH - 1]
@@ -139,7 +149,7 @@ def _by_job(jobs: Sequence[Job], runs: Iterable[Run]) -> dict[str, list[Run]]:
 async def _add_last_runs(records: Records, jobs: Sequence[Job], by_job: dict[str, list[Run]]) -> None:
     """The last run of each job that has none in the span."""
     ids = [job.recent[-1] for job in jobs if not by_job[job.name] and job.recent]
-    for name, runs in _by_job(jobs, await records.runs_with("WorkflowId", ids)).items():
+    for name, runs in runs_by_job(jobs, await records.runs_with("WorkflowId", ids)).items():
         by_job[name].extend(runs)
 
 
@@ -159,7 +169,7 @@ async def _finish_runs(records: Records, by_job: dict[str, list[Run]], now: date
         runs[:] = [new.get(run.run_id, run) for run in runs]
 
 
-def _dated(job: Job) -> Job:
+def dated(job: Job) -> Job:
     """When a sync made or changed it, as its note says; Describe would tell, at a call for each job."""
     found = OURS.match(job.note)
     if found is None:
@@ -168,7 +178,8 @@ def _dated(job: Job) -> Job:
     return replace(job, created_at=at) if found[1].startswith("create") else replace(job, updated_at=at)
 
 
-def _look(job: Job, runs: list[Run], since: datetime, now: datetime) -> Look:
+def look_at(job: Job, runs: list[Run], since: datetime, now: datetime) -> Look:
+    """The job since then, or for so long that there are not too many times."""
     span = now - since
     times = occurrences_of(job.times)
     while sum(1 for _ in islice(times.between(now - span, now), MOST_TIMES + 1)) > MOST_TIMES:
@@ -180,17 +191,17 @@ def _is_odd(job: Job, state: JobState) -> bool:
     return job.paused or not job.exact or any(each.verdict in NO_REASON for each in state.occurrences)
 
 
-async def _closer(records: Records, look: Look) -> JobState:
+async def closer(records: Records, look: Look) -> Close:
     """With all that the schedule, its scheduler's history and its late runs tell."""
     job = await records.job(look.job.name) or look.job
     late = sorted(filter(may_account, look.runs), key=lambda run: run.scheduled_at)
     told = {run.run_id: run for run in await records.with_results(late[-MOST_RESULTS:])}
-    closer = _look(job, [told.get(run.run_id, run) for run in look.runs], look.since, look.now)
-    open_ones = [each for each in closer.occurrences if each.verdict in NO_REASON]
+    fuller = look_at(job, [told.get(run.run_id, run) for run in look.runs], look.since, look.now)
+    open_ones = [each for each in fuller.occurrences if each.verdict in NO_REASON]
     if not open_ones and not job.paused:
-        return closer.state
+        return Close(job, fuller.state)
     first = min((each.scheduled_at for each in open_ones), default=look.now)
     timeline = await records.timeline(job.name, first - timedelta(seconds=1), look.now)
-    occurrences = ledger(job, closer.runs, closer.since, look.now, look.now, timeline)
+    occurrences = ledger(job, fuller.runs, fuller.since, look.now, look.now, timeline)
     pause = timeline.pause_at(look.now) if timeline and job.paused else None
-    return state_of(job, occurrences, closer.runs, look.now, since=closer.since, pause=pause)
+    return Close(job, state_of(job, occurrences, fuller.runs, look.now, since=fuller.since, pause=pause))

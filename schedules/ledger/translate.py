@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from temporalio.api.enums.v1 import WorkflowExecutionStatus
@@ -15,8 +15,6 @@ from schedules.listed import LISTED_ENTRIES
 from schedules.translate_info import from_listing, from_search_attributes
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from google.protobuf.timestamp_pb2 import Timestamp
     from temporalio.api.schedule.v1 import ScheduleListEntry
     from temporalio.api.workflow.v1 import WorkflowExecutionInfo
@@ -78,6 +76,7 @@ def job_from_listing(entry: ScheduleListEntry) -> Job:
         paused=listed.paused,
         note=info.notes,
         workflow_type=listed.workflow_type,
+        fingerprint=listed.fingerprint or "",
         next_times=tuple(_time(at) for at in info.future_action_times),
         recent=tuple(action.start_workflow_result.workflow_id for action in info.recent_actions),
     )
@@ -105,6 +104,8 @@ def job_from_description(observed: ObservedSchedule, retention: timedelta | None
         workflow_id=observed.action.workflow_id,
         workflow_type=observed.action.workflow_type,
         retention=retention,
+        limit=_limit(request) if request else None,
+        fingerprint=observed.fingerprint or "",
         next_times=activity.next_times,
         recent=activity.started,
     )
@@ -120,6 +121,11 @@ def job_request(observed: ObservedSchedule) -> JobRequest | None:
     except (TypeError, ValueError):  # an encrypted argument, or one of a later release
         return None
     return request
+
+
+def _limit(request: JobRequest) -> timedelta:
+    seconds = request.deadline if request.deadline is not None else sum(step.timeout for step in request.steps)
+    return timedelta(seconds=seconds)
 
 
 def with_times(job: Job, times: Times) -> Job:

@@ -16,11 +16,11 @@ from temporalio.client import Client
 
 from schedules.codec import data_converter
 from schedules.codec_keys import KEYS, CodecKeys
+from schedules.serving import serving
 from tests.processes import run_command, started, worker
 from tests.runs import request, shell, start
 from tests.servers import TEMPORAL, DevServer
 from worker.codec_http import CodecServer
-from worker.serving import serving
 
 UI, TOKEN = "http://localhost:8233", "open-sesame"
 ONE = bytes(range(32))

@@ -15,15 +15,17 @@ from prometheus_client import generate_latest
 
 import activities.idempotency.__main__
 import schedules.__main__
+import schedules.monitor
 import schedules.sync
 import worker.__main__
 import worker.codec_server
 import worker.dev
-from activities.observe import StepFinished, StepStarted
+from activities.observe import RunEnded, StepFinished, StepStarted
 from schedules.codec_keys import SETTINGS as CODEC_SETTINGS
 from schedules.explain import UI_URL
 from schedules.load import load_checked
 from schedules.modules import find_handlers, import_modules
+from schedules.watch.export import Exporter, Seen
 from tests import readme
 from worker.metrics import WorkerMetrics
 from worker.settings import SECRET_PREFIX, WorkerSettings
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 ENTRIES = {
     "activities.idempotency": activities.idempotency.__main__,
     "schedules": schedules.__main__,
+    "schedules.monitor": schedules.monitor,
     "schedules.sync": schedules.sync,
     "worker": worker.__main__,
     "worker.codec_server": worker.codec_server,
@@ -166,8 +169,10 @@ def test_every_metric_is_served(name: str) -> None:
     metrics = WorkerMetrics()
     metrics(StepStarted("job", "run", "http", 1))
     metrics(StepFinished("job", "run", "http", 1, "succeeded", 0.1))
+    metrics.count(RunEnded("job", "succeeded", 0.1, 0.1))
+    served = generate_latest(metrics.registry) + generate_latest(Exporter.registry(Seen()))
 
-    assert f"# TYPE {name} " in generate_latest(metrics.registry).decode()
+    assert f"# TYPE {name} " in served.decode()
 
 
 def test_what_the_image_installs_is_what_was_tested() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from schedules.codec_keys import SETTINGS as CODEC_SETTINGS
 from schedules.errors import SettingsError
-from worker.access import Token
 from worker.settings import WorkerSettings, load_settings, settings_help
 
 
@@ -134,7 +133,7 @@ def test_the_token_is_in_no_message_and_no_repr(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("TICKWRIGHT_HTTP_TOKEN", "sesame")
     settings = load_settings()
     assert "sesame" not in repr(settings)
-    assert Token.of(settings)
+    assert settings.token
     write_file("http_token = 4711")
     monkeypatch.delenv("TICKWRIGHT_HTTP_TOKEN")
     assert refusal() == ["tickwright.toml: http_token: Input should be a valid string"]
@@ -146,14 +145,14 @@ def test_a_token_has_one_place_and_is_not_empty(tmp_path: Path, monkeypatch: pyt
     assert refusal() == [f"TICKWRIGHT_HTTP_TOKEN_FILE: give a file that exists, not '{file}'"]
     file.write_text("\n")
     with pytest.raises(SettingsError, match="no token in"):
-        Token.of(load_settings())
+        assert load_settings().token
     monkeypatch.setenv("TICKWRIGHT_HTTP_TOKEN", "sesame")
     with pytest.raises(SettingsError, match="both given"):
-        Token.of(load_settings())
+        assert load_settings().token
 
 
 def test_without_a_token_everyone_may_read() -> None:
-    assert Token.of(load_settings()) is None
+    assert load_settings().token is None
 
 
 def test_secrets_are_no_settings(monkeypatch: pytest.MonkeyPatch) -> None:

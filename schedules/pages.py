@@ -1,4 +1,4 @@
-"""A few small pages over HTTP, from the standard library: a worker that runs no `http` steps loads no HTTP library for its probes."""
+"""A few small pages over HTTP, from the standard library: who serves nothing else loads no HTTP library for them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import AF_INET, AF_INET6
 from threading import Thread
 
-from worker.serving import AddressInUseError
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+
+from schedules.access import Token
+from schedules.serving import AddressInUseError
 
 ANSWER_SECONDS = 4.0
 """How long a page may take; one that waits for an event loop that is held is given up then."""
@@ -105,3 +108,10 @@ async def serving_pages(pages: Pages, address: tuple[str, int], setting: str) ->
     finally:
         await asyncio.to_thread(server.shutdown)
         server.server_close()
+
+
+def metrics_page(registry: CollectorRegistry, token: Token | None, headers: Message) -> Page:
+    """What the registry collects now, for who may read it."""
+    if token and not token.admits(headers.get("Authorization", "")):
+        return Page.of("a token is needed", 401, **{"WWW-Authenticate": "Bearer"})
+    return Page(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -10,8 +10,6 @@ from schedules.errors import SettingsError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from worker.settings import WorkerSettings
-
 SCHEME = "Bearer "
 
 
@@ -23,12 +21,11 @@ class Token:
         self._file = file
 
     @classmethod
-    def of(cls, settings: WorkerSettings) -> Token | None:
+    def of(cls, given: str, file: Path | None) -> Token | None:
         """None where everyone may. Raises SettingsError for a file without a token, and for two tokens."""
-        given, file = settings.http_token, settings.http_token_file
         if given and file:
             raise SettingsError("TICKWRIGHT_HTTP_TOKEN and TICKWRIGHT_HTTP_TOKEN_FILE are both given; remove one")
-        token = cls(given.get_secret_value() if given else "", file)
+        token = cls(given, file)
         if file and not token._expected():
             raise SettingsError(f"TICKWRIGHT_HTTP_TOKEN_FILE: no token in {file}, or it cannot be read")
         return token if given or file else None

@@ -1,0 +1,127 @@
+"""What a monitor costs: `python benchmarks/bench_monitor.py [jobs]`, on an embedded server whose jobs have all run once.
+
+Prints time and calls of the first look and of later ones, time and size of a scrape, and memory of the real process, for all jobs
+and for a quarter of them. Fails where a later look needs more than pages, its time is not about linear, or memory is over the limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.request import urlopen
+
+import psutil
+from bench_status import Nothing, desired_jobs, make, run_once, settled
+from temporalio.client import Client
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from schedules.ledger.records import Records
+from schedules.pace import Pace
+from schedules.selection import Selection
+from schedules.watch.watch import Watch
+from worker.embedded import embedded_server
+
+LATER_LOOKS = 5
+RATE = 25
+INTERVAL = 30
+"""Seconds between the looks of a monitor, by default."""
+ALLOWED = {"calls of a later look / 1,000 jobs": 6.0, "per job, whole / quarter": 1.5, "MB": 400.0}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds and calls of the first look, and of the fastest later one."""
+
+    first: float
+    first_calls: Counter[str]
+    later: float
+    later_calls: Counter[str]
+
+
+async def look(watch: Watch, records: Records) -> tuple[float, Counter[str]]:
+    """Seconds and calls of one look."""
+    before, begin = Counter(records.calls), time.perf_counter()
+    await watch.look(datetime.now(UTC))
+    return time.perf_counter() - begin, records.calls - before
+
+
+async def cost(client: Client, owner: str) -> Cost:
+    """Of a monitor that starts anew."""
+    records = Records(client, Pace(RATE))
+    watch = Watch(records, Selection(owner))
+    first = await look(watch, records)
+    later = min([await look(watch, records) for _ in range(LATER_LOOKS)], key=lambda each: each[0])
+    return Cost(*first, *later)
+
+
+def process(owner: str, address: str) -> tuple[float, int, float]:
+    """Seconds and bytes of a scrape of the real process, and its memory in MB."""
+    env = {**os.environ, "TEMPORAL_ADDRESS": address, "PYTHONPATH": str(Path(__file__).parents[1])}
+    argv = [sys.executable, "-m", "schedules.monitor", "--owner", owner, "--interval", "2s", "--address", "127.0.0.1:0"]
+    with psutil.Popen(argv, env=env, stderr=-1, text=True) as monitor:
+        url = monitor.stderr.readline().split()[-1]
+        while b"tickwright_job_paused{" not in (page := urlopen(url).read()):
+            time.sleep(0.5)
+        time.sleep(5)
+        begin = time.perf_counter()
+        page = urlopen(url).read()
+        seconds, memory = time.perf_counter() - begin, monitor.memory_info().rss / 2**20
+        monitor.terminate()
+    return seconds, len(page), memory
+
+
+def report(name: str, value: float) -> bool:
+    """Prints a figure beside what is allowed; whether it is."""
+    fine = value <= ALLOWED[name]
+    print(f"{name}: {value:.2f} (<= {ALLOWED[name]:g}: {'yes' if fine else 'NO'})", flush=True)
+    return fine
+
+
+async def measure(client: Client, root: Path, count: int, address: str) -> bool:
+    """All figures; whether each is within what is allowed."""
+    costs: dict[str, Cost] = {}
+    async with Worker(
+        client, task_queue="tickwright", workflows=[Nothing], workflow_runner=UnsandboxedWorkflowRunner()
+    ):
+        for project, size in {"whole": count, "quarter": count // 4}.items():
+            owner, desired = desired_jobs(root / project, size, project)
+            await make(client, owner, desired)
+            await run_once(client, list(desired))
+            await settled(Records(client), owner, size)
+            costs[project] = one = await cost(client, owner)
+            print(
+                f"{size:,} jobs: first look {one.first:.2f} s, {dict(one.first_calls)}; "
+                f"later {one.later:.2f} s, {dict(one.later_calls)}",
+                flush=True,
+            )
+    seconds, size, memory = await asyncio.to_thread(process, "whole/default", address)
+    print(f"a scrape: {seconds:.2f} s, {size / 2**20:.1f} MB")
+    whole, quarter = costs["whole"], costs["quarter"]
+    calls = sum(whole.later_calls.values())
+    print(f"{calls / INTERVAL:.2f} calls a second at a look every {INTERVAL} s")
+    return all(
+        [
+            report("calls of a later look / 1,000 jobs", calls / count * 1000),
+            report("per job, whole / quarter", whole.later / quarter.later / 4),
+            report("MB", memory),
+        ]
+    )
+
+
+async def main(count: int) -> int:
+    """Prints the figures; 1 if one is worse than allowed."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with embedded_server(Path(folder) / "server", lambda: None) as server:
+            client = await Client.connect(server.address)
+            return int(not await measure(client, Path(folder), count, server.address))
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000)))

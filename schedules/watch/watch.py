@@ -1,0 +1,143 @@
+"""Looks at the jobs of a namespace again and again, at the price of a few pages: what has ended since, and what goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from activities.contract import JOB_WORKFLOW
+from schedules.ledger.overview import MOST_RUNS, RUNNING, closer, known_times, marked, runs_by_job
+from schedules.ledger.reasons import SLACK, stamp
+from schedules.ledger.records import Found, gathered
+from schedules.ledger.translate import SCHEDULED_BY
+from schedules.watch.figures import Figures, figures_of
+from schedules.watch.known import Known
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from schedules.ledger.facts import Job, Run
+    from schedules.ledger.records import Records
+    from schedules.selection import Selection
+
+DAY = timedelta(days=1)
+VISIBILITY_LAG = timedelta(minutes=2)
+"""Ends of so long ago are read again; a run that is nowhere after as long has been deleted."""
+MOST_CLOSER, MOST_WAITING, MOST_LAST = 200, 100, 2_000
+"""Jobs that are looked at closely, runs that are described and last runs that are read, in one look."""
+PAUSES_BACK = timedelta(days=30)
+
+
+class Watch:
+    """What is known of the jobs of a selection, kept in memory alone. `figures` and `jobs` are as of the last look.
+
+    `unexplained` counts the jobs that still wait for a closer look.
+    """
+
+    def __init__(self, records: Records, meant: Selection) -> None:
+        self.figures: list[Figures] = []
+        self.jobs: Mapping[str, Job] = {}
+        self.unexplained = 0
+        self._records = records
+        self._meant = meant
+        self._known: dict[str, Known] = {}
+        self._read_to: datetime | None = None
+        self._counted_from: datetime | None = None
+        self._taken: set[str] = set()
+
+    async def look(self, now: datetime) -> None:
+        """Reads what is new. Raises ServerError, and what was known before stays known."""
+        listed = [job for job in await self._records.jobs(self._meant.owner) if self._meant.takes(job.name)]
+        self._known = {job.name: self._known.get(job.name) or Known(job) for job in listed}
+        await self._read_runs(listed, now)
+        await self._read_last_runs(listed)
+        await self._ask_for_workers(now)
+        begin = max(now - DAY, self._counted_from or now - DAY)
+        for job in known_times(listed, self._meant.times):
+            self._known[job.name].update(job, begin, now)
+        await self._look_closer(now)
+        self.jobs = {job.name: job for job in listed}
+        self.figures = [
+            figures_of(known.job, known.state, known.memory.runs, begin, now)
+            for known in self._known.values()
+            if known.state
+        ]
+
+    async def _read_runs(self, jobs: Sequence[Job], now: datetime) -> None:
+        if not jobs:  # and perhaps the namespace does not know the mark
+            return
+        since = self._read_to - VISIBILITY_LAG if self._read_to else now - DAY
+        going, ended = await self._runs(jobs, since)
+        if not ended.complete and self._counted_from is None:
+            self._counted_from = min(run.closed_at for run in ended.runs if run.closed_at)
+        for name, runs in runs_by_job(jobs, [*going.runs, *ended.runs]).items():
+            self._known[name].memory.take(runs)
+        ids = {run.run_id for run in going.runs}
+        self._taken &= ids
+        if going.complete:
+            for known in self._known.values():
+                known.memory.forget_ended(ids, now - VISIBILITY_LAG)
+        self._read_to = now
+
+    async def _runs(self, jobs: Sequence[Job], since: datetime) -> tuple[Found, Found]:
+        """Those that go on, and those that have ended since."""
+        marks, ends = marked(self._meant.owner), f"CloseTime >= '{stamp(since)}'"
+        going, ended = await asyncio.gather(
+            self._records.runs(f"{marks} AND {RUNNING}", MOST_RUNS),
+            self._records.runs(f"{marks} AND {ends}", MOST_RUNS),
+        )
+        unmarked = [job.name for job in jobs if job.workflow_type != JOB_WORKFLOW]
+        if unmarked:
+            going.runs.extend(await self._records.runs_with(SCHEDULED_BY, unmarked, RUNNING))
+            ended.runs.extend(await self._records.runs_with(SCHEDULED_BY, unmarked, ends))
+        return going, ended
+
+    async def _read_last_runs(self, jobs: Sequence[Job]) -> None:
+        """Of a job without a success in mind the runs that List names, from the last one back, one a look."""
+        ids: list[str] = []
+        for job in jobs:
+            if len(ids) == MOST_LAST:
+                break
+            memory = self._known[job.name].memory
+            if not any(run.verdict == "succeeded" for run in memory.runs):
+                known = {run.id for run in memory.runs} | memory.asked
+                found = next((each for each in reversed(job.recent) if each not in known), None)
+                ids += [found] if found else []
+                memory.asked = memory.asked.intersection(job.recent) | set(ids[-1:] if found else ())
+        for name, runs in runs_by_job(jobs, await self._records.runs_with("WorkflowId", ids)).items():
+            self._known[name].memory.take(runs)
+
+    async def _ask_for_workers(self, now: datetime) -> None:
+        """Whether runs that go on have been taken by a worker; of those that have, never again."""
+        going = [
+            run
+            for known in self._known.values()
+            for run in known.memory.runs
+            if run.closed_at is None and run.started_at < now - SLACK and run.run_id not in self._taken
+        ]
+        going.sort(key=lambda run: run.started_at)
+        told: list[Run] = await self._records.with_waiting(going[:MOST_WAITING])
+        self._taken.update(run.run_id for run in told if not run.waiting)
+        by_id = {run.run_id: run for run in told}
+        for known in self._known.values():
+            for run in known.memory.runs:
+                if run.run_id in by_id:
+                    known.memory.mark_waiting(by_id[run.run_id])
+
+    async def _look_closer(self, now: datetime) -> None:
+        """At those that ask for it, the longest waiting first."""
+        odd = sorted((known for known in self._known.values() if known.odd), key=lambda known: known.closely_at)
+        await gathered(lambda known: self._learn(known, now), odd[:MOST_CLOSER])
+        self.unexplained = len(odd[MOST_CLOSER:])
+
+    async def _learn(self, known: Known, now: datetime) -> None:
+        if known.look is None:
+            return
+        close = await closer(self._records, known.look)
+        paused_at = close.state.paused_at or known.paused_at
+        if close.job.paused and paused_at is None:
+            timeline = await self._records.timeline(close.job.name, now - PAUSES_BACK, now)
+            pause = timeline.pause_at(now) if timeline else None
+            paused_at = pause.at if pause else None
+        known.learn(close, paused_at if close.job.paused else None, now)

@@ -1,0 +1,122 @@
+"""What a monitor keeps in mind between two looks, and what it exports."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from prometheus_client import generate_latest
+
+from schedules.fingerprint import fingerprint
+from schedules.ledger.overview import Close
+from schedules.ledger.state import state_of
+from schedules.watch.declared import Declared, declared
+from schedules.watch.export import Exporter, Seen
+from schedules.watch.figures import Figures
+from schedules.watch.known import Known
+from schedules.watch.memory import MOST, Memory
+from tests.factories import NOW, desired
+from tests.prometheus import metrics_are_valid
+from tests.unit.ledgers import MINUTE, NOON, TEN_MINUTES, job, run
+
+TEN = 10 * MINUTE
+HOSTILE = '<b>"quoted" \\ \n\r\t\x1b[31m 🎉 \u202e{{x}} ' + "n" * 1000
+
+
+def test_the_newest_runs_are_kept_and_the_last_success_and_failure() -> None:
+    memory = Memory()
+    memory.take([run(NOON), run(NOON + TEN, status="failed")])
+    memory.take(run(NOON + number * TEN, status="cancelled", run_id=str(number)) for number in range(2, MOST + 10))
+
+    kept = memory.runs
+    assert len(kept) == MOST + 2
+    assert {each.verdict for each in kept} == {"succeeded", "failed", "cancelled"}
+
+
+def test_a_run_that_is_nowhere_any_more_is_forgotten() -> None:
+    memory = Memory()
+    gone, new, going = run(NOON, None), run(NOON + 2 * TEN, None), run(NOON - TEN, None)
+    memory.take([gone, new, going, run(NOON + TEN)])
+    memory.forget_ended({going.run_id}, NOON + 2 * TEN)
+
+    assert memory.runs == [new, going, run(NOON + TEN)]
+
+
+def test_a_job_is_thought_about_anew_only_when_something_happens() -> None:
+    known = Known(job())
+    known.memory.take([run(NOON - TEN), run(NOON)])
+    known.update(job(), NOON - 2 * TEN, NOON + MINUTE)
+    first = known.look
+    known.update(job(), NOON - 2 * TEN, NOON + 2 * MINUTE)
+    assert known.look is first
+    known.update(job(), NOON - 2 * TEN, NOON + TEN + MINUTE)
+    assert known.look is not first
+    assert known.state
+    assert known.state.overdue == NOON + TEN
+    known.memory.take([run(NOON + TEN)])
+    known.update(job(), NOON - 2 * TEN, NOON + TEN + MINUTE)
+    assert known.state.overdue is None
+
+
+def test_what_was_explained_once_is_not_asked_again() -> None:
+    """A pause that has ended left a hole, which List alone would take for a missed run."""
+    known, now = Known(job()), NOON + MINUTE
+    runs = [run(NOON - 2 * TEN), run(NOON)]
+    known.memory.take(runs)
+    known.update(job(), NOON - 2 * TEN, now)
+    assert known.odd
+    assert known.state
+    assert known.state.missed is None
+    full = job(window=3600)
+    told = [each if each.run else replace(each, verdict="paused") for each in known.state.occurrences]
+    known.learn(Close(full, state_of(full, told, runs, now, since=NOON - 2 * TEN)), None, now)
+    known.memory.take([run(NOON + TEN)])
+    known.update(job(), NOON - 2 * TEN, NOON + TEN + MINUTE)
+
+    assert not known.odd
+    assert (known.state.missed, [each.verdict for each in known.state.occurrences]) == (
+        0,
+        ["succeeded", "paused", "succeeded", "succeeded"],
+    )
+
+
+def test_files_tell_what_is_missing_and_what_is_different() -> None:
+    wanted = {name: desired(name) for name in ("same", "other", "absent")}
+    listed = {
+        name: job(
+            name=name,
+            times=wanted[name].times,
+            workflow_type="JobWorkflow",
+            fingerprint=fingerprint(wanted[name]),
+            paused=False,
+        )
+        for name in ("same", "other")
+    }
+    listed["other"] = job(name="other", times=TEN_MINUTES, workflow_type="JobWorkflow")
+
+    found = {each.job: (each.missing, each.drifted) for each in declared(wanted, listed, NOW)}
+    assert found == {"same": (False, False), "other": (False, True), "absent": (True, None)}
+
+
+def test_hostile_names_make_a_valid_page() -> None:
+    figures = Figures(HOSTILE, HOSTILE, next_at=NOON, missed=3, overdue=timedelta(seconds=1.5), paused=True)
+    seen = Seen([figures], [Declared(HOSTILE, HOSTILE, True, None, NOON)], NOON, calls={HOSTILE: 1})
+    page = generate_latest(Exporter.registry(seen)).decode()
+
+    assert metrics_are_valid(page)
+    assert 'tickwright_job_overdue_seconds{job="<b>\\"quoted\\"' in page
+    assert "tickwright_job_drift{" not in page
+
+
+def test_a_pause_that_goes_on_explains_what_is_due_in_it() -> None:
+    paused = job(paused=True, note="lunch")
+    known = Known(paused)
+    known.memory.take([run(NOON)])
+    known.update(paused, NOON, NOON + TEN + MINUTE)
+    assert known.odd
+    assert known.look
+    known.learn(Close(paused, known.look.state), NOON + MINUTE, NOON + TEN + MINUTE)
+    known.update(paused, NOON, NOON + 3 * TEN + MINUTE)
+    assert (known.odd, known.paused_at) == (False, NOON + MINUTE)
+    known.update(job(), NOON, NOON + 4 * TEN + MINUTE)
+    assert (known.odd, known.paused_at) == (True, None)
