@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.contract import BUILDS_WORKFLOW, START_REBOOT_RUNS, NewBuild
@@ -13,6 +14,8 @@ with workflow.unsafe.imports_passed_through():
 
 REMEMBERED = 1_000
 """Builds, the newest of them: an older one that came back would count as new."""
+TRIES = 60
+"""Over about an hour in which a worker is there."""
 FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=1), timedelta(minutes=1)
 
 
@@ -46,11 +49,18 @@ class BuildsWorkflow:
     async def _take(self, build_id: str) -> None:
         if build_id in self._seen:
             return
-        await workflow.execute_activity(
-            START_REBOOT_RUNS,
-            NewBuild(build_id, workflow.info().task_queue, workflow.now().strftime(OCCURRENCE_TIME)),
-            start_to_close_timeout=timedelta(minutes=5),
-            retry_policy=RetryPolicy(initial_interval=FIRST_WAIT, maximum_interval=LONGEST_WAIT),
-            summary=build_id,
-        )
+        try:
+            await workflow.execute_activity(
+                START_REBOOT_RUNS,
+                NewBuild(build_id, workflow.info().task_queue, workflow.now().strftime(OCCURRENCE_TIME)),
+                start_to_close_timeout=timedelta(minutes=5),
+                retry_policy=RetryPolicy(
+                    initial_interval=FIRST_WAIT, maximum_interval=LONGEST_WAIT, maximum_attempts=TRIES
+                ),
+                summary=build_id,
+            )
+        except ActivityError as error:  # One job that cannot be started must not keep later builds waiting.
+            workflow.logger.error(
+                "not all @reboot jobs started", extra={"build_id": build_id, "reason": str(error.cause)}
+            )
         self._seen = [*self._seen, build_id][-REMEMBERED:]

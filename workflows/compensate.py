@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from temporalio import workflow
@@ -19,11 +20,15 @@ if TYPE_CHECKING:
     from activities.contract import StepRequest
     from workflows.occurrence import Occurrence
 
+LONGEST_WAIT = 86_400.0
+"""Seconds that a compensation waits for a worker."""
+
 
 async def compensate(occurrence: Occurrence, steps: Sequence[StepRequest]) -> None:
     """Runs the compensations of the steps one after another, all of them whatever becomes of each.
 
-    Neither the run's deadline nor another cancellation ends them: only their own attempts do.
+    Neither the run's deadline nor another cancellation ends them: only their own attempts do, and a day without a worker
+    that takes one: a run that waits for ever would keep its job from running, and nobody would be told.
     """
     for number, step in enumerate(steps):
         if step.compensate is None:
@@ -36,6 +41,7 @@ async def _undo(occurrence: Occurrence, step: StepRequest, undo: StepRequest) ->
     if occurrence.results[step.name].outcome != "succeeded" and step.name in outputs_used(undo.params):
         reason = f"step {step.name} was stopped before it had the output that its compensation needs"
         return StepResult(undo.name, None, 0, 0.0, "skipped", reason)
+    undo = replace(undo, start_timeout=LONGEST_WAIT)
     task = asyncio.create_task(end_of(occurrence, undo, lambda: None))
     while not task.done():
         await cancelled_while_waiting([task])

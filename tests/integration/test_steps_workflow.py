@@ -443,6 +443,18 @@ async def test_a_step_that_no_worker_takes_in_time_has_timed_out(client: Client,
     assert undone(ended.result) == [("a/undo", "succeeded")]
 
 
+async def test_a_compensation_that_no_worker_takes_in_time_has_failed_loudly(
+    client: Client, script: Script, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a second: the server skips no time while a task waits for a worker."""
+    monkeypatch.setattr("workflows.compensate.LONGEST_WAIT", 1.0)
+    script.acts["b"] = [fail]
+    steps = [a_step("a", undo=a_step("a/undo", task_queue=f"{name}-away")), a_step("b")]
+    ended = await failure(await start(client, a_job(name, *steps), name))
+    assert ended.type == "compensation_failed"
+    assert "step a/undo: no worker took it within 1 s" in ended.message
+
+
 async def test_a_step_runs_on_the_task_queue_that_it_names(
     time: WorkflowEnvironment, client: Client, script: Script, name: str
 ) -> None:
