@@ -27,7 +27,7 @@ with workflow.unsafe.imports_passed_through():
 SIDE_BY_SIDE = 5
 """Occurrences at a time where the job allows any number."""
 FAILURES_TOLD = 20
-FIRST_WAIT, LONGEST_WAIT, SLOWER = 0.5, 30.0, 1.3
+FIRST_WAIT, LONGEST_WAIT, SLOWER = 0.5, 10.0, 1.3
 LOST_AFTER = timedelta(seconds=15)
 """For so long nothing runs, nothing waits and there is no run: then what was asked for is lost, and is asked for again."""
 RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30))

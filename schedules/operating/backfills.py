@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 RPC_TIMEOUT = timedelta(seconds=15)
 LOOK_AGAIN = 0.5
+SETTLES = 12.0
+"""Seconds within which a backfill notices that its last run has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,13 @@ class Backfills:
         self._client = client
 
     async def start(self, observed: ObservedSchedule, request: BackfillRequest) -> None:
-        """Leaves it to the workers of the job's task queue. Raises BusyError."""
+        """Leaves it to the workers of the job's task queue, behind one that is just ending. Raises BusyError."""
+        loop = asyncio.get_running_loop()
+        patience = loop.time() + SETTLES
+        while await self.goes_on(request.schedule):
+            if loop.time() > patience:
+                raise BusyError(request.schedule)
+            await asyncio.sleep(LOOK_AGAIN)
         memo = {PROGRESS_MEMO: {"total": len(request.times)}, ASKED_MEMO: []}
         try:
             await self._client.start_workflow(

@@ -93,7 +93,7 @@ def _failure_ratio(runs: Sequence[Run], since: datetime) -> float | None:
 
 def _last_duration(runs: Sequence[Run], now: datetime) -> timedelta | None:
     """So far, of the run that goes on for longest; else of the success that ended last."""
-    going = [now - run.started_at for run in runs if run.closed_at is None and not run.waiting]
+    going = [max(now - run.started_at, NONE) for run in runs if run.closed_at is None and not run.waiting]
     if going:
         return max(going)
     ended = [run for run in runs if run.closed_at and run.verdict == "succeeded"]

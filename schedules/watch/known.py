@@ -21,6 +21,7 @@ SECOND = timedelta(seconds=1)
 LONGEST = timedelta(minutes=10)
 """A job is thought about anew after so long, whatever happens."""
 NEVER = datetime.min.replace(tzinfo=UTC)
+BUFFERING = frozenset({"buffer_one", "buffer_all"})
 PASSING: frozenset[Verdict] = frozenset({"due", "not_yet_due", "buffered"})
 """What is otherwise a little later."""
 
@@ -94,7 +95,7 @@ class Known:
         if self.described is None:
             held_back = any(each.verdict == "overlap_skipped" for each in state.occurrences)
             return not look.job.exact or bool(state.running) or held_back
-        return any(each.verdict in {"buffered", "overlap_skipped"} for each in state.occurrences[-1:])
+        return bool(state.running) and look.job.overlap in BUFFERING
 
     def _merged(self, listed: Job) -> Job:
         """The description, as long as List does not show that it is an old one, with what changes all the time from List."""

@@ -106,7 +106,7 @@ async def test_a_killed_command_names_its_signal(name: str) -> None:
 async def test_python_s_ignored_signals_are_not_inherited() -> None:
     """With SIGPIPE ignored, `yes | head` would end in an error message instead of quietly."""
     async with bench() as made:
-        result = await made.run(command("bash", "-c", "trap -p; yes | head -1; echo ${{PIPESTATUS[0]}}"))
+        result = await made.run(command("bash", "-c", "trap -p PIPE; yes | head -1; echo ${{PIPESTATUS[0]}}"))
     assert result.output == {"exit_code": 0, "stdout": "y\n141\n", "stderr": ""}
 
 

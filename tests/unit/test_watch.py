@@ -120,3 +120,19 @@ def test_a_pause_that_goes_on_explains_what_is_due_in_it() -> None:
     assert (known.odd, known.paused_at) == (False, NOON + MINUTE)
     known.update(job(), NOON, NOON + 4 * TEN + MINUTE)
     assert (known.odd, known.paused_at) == (True, None)
+
+
+def test_what_waits_for_a_run_is_asked_again_while_it_goes_on() -> None:
+    """List does not show it."""
+    buffering = job(overlap="buffer_all", waiting=1)
+    known = Known(job(overlap=None))
+    known.memory.take([run(NOON, None)])
+    known.update(job(overlap=None), NOON, NOON + MINUTE)
+    assert known.odd
+    assert known.look
+    known.learn(Close(buffering, known.look.state), None, NOON + MINUTE)
+    known.update(job(overlap=None), NOON, NOON + TEN + MINUTE)
+    assert known.odd
+    known.memory.take([run(NOON), run(NOON + TEN)])
+    known.update(job(overlap=None), NOON, NOON + 2 * TEN)
+    assert not known.odd
