@@ -8,15 +8,12 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-import aiohttp
 import structlog
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
-from yarl import URL
 
 from activities.alerts import SEND_NOTICE, SEND_PING, Delivery, Ping
 from activities.errors import HandlerError
-from activities.handlers.address import disguises
 from activities.handlers.retry_after import seconds_to_wait
 from activities.notice_text import document_of, run_url_of, text_of, title_of
 from activities.output import cut_end, printable
@@ -25,6 +22,9 @@ from activities.template import render
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import aiohttp
+    from yarl import URL
 
     from activities.secrets import SecretStore
 
@@ -92,6 +92,8 @@ class SendActivities:
         await self._request(_address(url), body, given, ANSWER_SECONDS)
 
     async def _request(self, url: URL, body: bytes, headers: dict[str, str], seconds: float) -> None:
+        import aiohttp  # with the first notice, since most workers never send one
+
         limit = aiohttp.ClientTimeout(total=seconds)
         given = {"User-Agent": "tickwright", **headers}
         try:
@@ -123,6 +125,10 @@ class _Known:
 
     def address(self, written: str) -> str:
         """An address with its secrets, whose parts libraries may name each by itself: they are kept out as well."""
+        from yarl import URL
+
+        from activities.handlers.address import disguises
+
         whole = str(self.render(written))
         with suppress(ValueError):
             for part in disguises(URL(whole), written):
@@ -143,6 +149,8 @@ class _Known:
 
 
 def _address(text: str) -> URL:
+    from yarl import URL
+
     try:
         url = URL(text)
     except ValueError:

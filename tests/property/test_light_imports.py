@@ -16,6 +16,7 @@ import pytest
         ("activities.idempotency", ["temporalio", "pydantic", "aiohttp"]),
         ("activities.registry", ["temporalio", "aiohttp", "structlog"]),
         ("activities.secrets", ["temporalio", "aiohttp"]),
+        ("worker.app", ["aiohttp", "yarl", "apprise", "requests"]),
     ],
 )
 def test_module_loads_without_what_it_does_not_need(module: str, kept_out: list[str]) -> None:
