@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from activities.context import LastSuccess
 from activities.contract import StepCall, TimesRequest
 from activities.errors import HandlerError
-from activities.idempotency import idempotency_key
+from activities.idempotency_key import idempotency_key
 from activities.redact import Redactor
 from activities.template import names_used, render
 

@@ -14,8 +14,7 @@ from activities.attempt import Attempt
 from activities.contract import RENDER_ARGUMENTS, RUN_STEP, StepCall, StepResult
 from activities.ending import Ending
 from activities.errors import HandlerError
-from activities.handlers.command import CommandHandler
-from activities.handlers.late_http import LateHttpHandler
+from activities.handlers.late import command_handler, http_handler
 from activities.handlers.python import PythonHandler
 from activities.heart import Heart
 from activities.observe import StepFinished, StepStarted, unobserved
@@ -56,8 +55,8 @@ class StepActivities:
     ) -> None:
         """`around` puts something between the steps and each handler."""
         self._handlers: dict[str, StepHandler] = {
-            "http": around(LateHttpHandler(http_session)),
-            "command": around(CommandHandler(allowed=allow_commands)),
+            "http": around(http_handler(http_session)),
+            "command": around(command_handler(allowed=allow_commands)),
             "python": around(PythonHandler(registry, calls)),
         }
         self._secrets = secrets

@@ -29,7 +29,7 @@ from tests.servers import DevServer, dev_server
 ROOT = Path(__file__).resolve().parents[1]
 ROUNDS = 5
 THROUGHPUT_AIM, START_AIM, MEMORY_AIM = 0.95, 1.2, 1.2
-THROUGHPUT_ALLOWED, START_ALLOWED, MEMORY_ALLOWED = 0.6, 1.5, 1.5
+THROUGHPUT_ALLOWED, START_ALLOWED, MEMORY_ALLOWED = 0.6, 1.4, 1.25
 """Of the worker's own processor time; short of the aims, and not to become worse."""
 MODULE = """
 import asyncio
@@ -181,9 +181,10 @@ async def metrics(running: RunningWorker) -> str:
 async def start_up(bench: Bench) -> tuple[float, float]:
     """Prints seconds and memory until a worker has ended its first run, ours and one that has nothing but the SDK; the ratios."""
     rounds = []
-    for number in range(ROUNDS):
+    for number in range(ROUNDS + 1):
         ours = await first_run(bench, f"ours-{number}", "worker")
         rounds.append((ours, await first_run(bench, f"bare-{number}", "bare")))
+    del rounds[0]  # It compiled the modules, as an installation does.
     seconds, memory = (statistics.median(ours[i] / bare[i] for ours, bare in rounds) for i in (0, 1))
     for name, side in (("worker", 0), ("bare temporalio worker", 1)):
         took, weight = (statistics.median(one[side][i] for one in rounds) for i in (0, 1))
@@ -201,6 +202,8 @@ async def first_run(bench: Bench, queue: str, module: str) -> tuple[float, float
         "TICKWRIGHT_MODULES": "bench_module",
         "TICKWRIGHT_HTTP_ADDRESS": "127.0.0.1:0",
         "PYTHONPATH": f"{ROOT}:{bench.folder}",
+        "PYTHONDONTWRITEBYTECODE": "",
+        "PYTHONPYCACHEPREFIX": f"{bench.folder / 'compiled'}",
     }
     began = time.monotonic()
     async with started(module, env=env, cwd=bench.folder) as running:

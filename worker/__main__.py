@@ -7,6 +7,7 @@ import asyncio
 from typing import TYPE_CHECKING, NoReturn
 
 from schedules.terminal import run
+from worker.loading import light_loading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
 
 def execute(_: argparse.Namespace) -> int:
     """Runs a worker until it is asked to stop. Raises SettingsError before anything is connected."""
-    from worker.app import run_worker
-    from worker.logs import configure_logs
-    from worker.sdk_metrics import SdkMetrics
-    from worker.settings import load_settings
+    with light_loading():
+        from worker.app import run_worker
+        from worker.logs import configure_logs
+        from worker.sdk_metrics import SdkMetrics
+        from worker.settings import load_settings
 
     settings, metrics = load_settings(), SdkMetrics()
     configure_logs(settings.log_format, settings.log_level, metrics=metrics.buffer)
@@ -27,7 +29,8 @@ def execute(_: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of `python -m worker`."""
-    from worker.settings import settings_help
+    with light_loading():
+        from worker.settings import settings_help
 
     parser = argparse.ArgumentParser(
         prog="python -m worker",

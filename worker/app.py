@@ -7,8 +7,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from importlib.metadata import PackageNotFoundError, version
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -23,7 +22,7 @@ from temporalio.worker import (
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities.handlers.calls import Calls
-from activities.handlers.late_http import LateSession
+from activities.handlers.late import LateSession
 from activities.late_start import LateStartActivities
 from activities.offer import OfferActivities
 from activities.operate import OperateActivities
@@ -34,11 +33,10 @@ from activities.secrets import SecretStore
 from activities.send import SendActivities
 from activities.watchdog import WatchActivities
 from schedules.codec import known_keys
-from schedules.cron.occurrences import Occurrences, occurrences_of
 from schedules.errors import SettingsError
 from schedules.modules import find_handlers, import_modules
 from schedules.terminal import leave
-from schedules.wire import from_request
+from worker import __version__
 from worker.backlog import Backlog
 from worker.builds import announced
 from worker.delivery import Delivery
@@ -48,6 +46,7 @@ from worker.metrics import WorkerMetrics
 from worker.modules import find_activities, find_workflows, type_name
 from worker.reach import connect_patiently
 from worker.settings import Pollers
+from worker.times import occurrences, previous_occurrence
 from worker.told import RunsObserved
 from workflows.backfill import BackfillWorkflow
 from workflows.builds import BuildsWorkflow
@@ -63,7 +62,6 @@ if TYPE_CHECKING:
 
     from temporalio.client import Client
 
-    from activities.contract import TimesRequest
     from activities.observe import RunObserver
     from activities.registry import HandlerRegistry
     from worker.sdk_metrics import SdkMetrics
@@ -231,16 +229,6 @@ def given_up_too_many(count: int, limit: int) -> str:
     return f"{count} handlers go on although their attempts have ended; restart this worker" if count >= limit else ""
 
 
-def previous_occurrence(times: TimesRequest, scheduled_at: datetime) -> datetime | None:
-    """The job's scheduled time before this one."""
-    return occurrences(times).previous_before(scheduled_at)
-
-
-def occurrences(times: TimesRequest) -> Occurrences:
-    """The job's times, made ready to be asked for."""
-    return occurrences_of(from_request(times))
-
-
 def stop_at_once(number: int) -> None:
     """The second signal: what runs is given up; Temporal gives it to another worker after its heartbeat timeout."""
     leave(128 + number)
@@ -248,9 +236,4 @@ def stop_at_once(number: int) -> None:
 
 def build_of(settings: WorkerSettings) -> str:
     """What Temporal calls this build of the workers."""
-    if settings.build_id:
-        return settings.build_id
-    try:
-        return version("tickwright")
-    except PackageNotFoundError:
-        return "unknown"
+    return settings.build_id or __version__

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -145,6 +144,8 @@ def _from_file() -> dict[str, Any]:
     """`tickwright.toml`; its keys may carry the prefix of the environment's names or leave it out. Raises OSError and ValueError."""
     if not FILE.exists():
         return {}
+    import tomllib
+
     values: dict[str, Any] = {}
     for key, value in tomllib.loads(FILE.read_text(encoding="utf-8")).items():
         name = key.removeprefix(PREFIX.lower())

@@ -26,7 +26,7 @@ from activities.contract import OUTCOME_ATTRIBUTE, TimesRequest
 from activities.watch import Look, Seen, WatchdogRequest, WatchedJob, WatchState
 from activities.watchdog import WatchActivities
 from tests.servers import DevServer
-from worker.app import previous_occurrence
+from worker.times import previous_occurrence
 
 DAY = 86_400
 DUE = (datetime.now(UTC) + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -29,7 +29,8 @@ from tests.replay.record_told import tell, told_folder
 from tests.runs import request
 from tests.servers import dev_server
 from tests.step_calls import bench
-from worker.app import SANDBOX, occurrences
+from worker.app import SANDBOX
+from worker.times import occurrences
 from workflows.job import JobWorkflow
 
 HISTORIES = Path(__file__).with_name("histories")

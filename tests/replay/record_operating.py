@@ -26,7 +26,8 @@ from tests.integration.scenes import Scene, shell
 from tests.replay.record import without_traces
 from tests.servers import dev_server
 from tests.step_calls import bench
-from worker.app import SANDBOX, occurrences
+from worker.app import SANDBOX
+from worker.times import occurrences
 from workflows.backfill import BackfillWorkflow
 from workflows.job import JobWorkflow
 from workflows.resume import ResumeWorkflow

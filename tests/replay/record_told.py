@@ -32,7 +32,8 @@ from activities.watchdog import WatchActivities
 from tests.receiver import Receiver, receiver
 from tests.runs import request
 from tests.step_calls import bench
-from worker.app import OWN_WORKFLOWS, SANDBOX, previous_occurrence
+from worker.app import OWN_WORKFLOWS, SANDBOX
+from worker.times import previous_occurrence
 from workflows.job import JobWorkflow
 
 QUEUE = "tickwright"

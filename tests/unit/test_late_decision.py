@@ -10,7 +10,7 @@ import pytest
 
 from activities.contract import CatchUpRequest, LateStart, LateVerdict, NotRun, TimesRequest
 from activities.late_decision import Evidence, decide, dropped, lateness
-from worker.app import occurrences
+from worker.times import occurrences
 
 HOURLY = TimesRequest("UTC", intervals=[[3600, 0]])
 WEEKDAYS = TimesRequest("America/New_York", calendars=["0 0 8 * * 1-5 *"])

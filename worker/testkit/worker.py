@@ -15,10 +15,11 @@ from temporalio.worker import Worker
 from activities.attempt import Attempt
 from activities.contract import HANDLER_TIMEOUT, RUN_STEP, StepCall, StepResult
 from activities.handlers.calls import Calls
-from activities.handlers.late_http import LateSession
+from activities.handlers.late import LateSession
 from activities.run import StepActivities
 from activities.secrets import VARIABLE_PREFIX, SecretStore
-from worker.app import SANDBOX, previous_occurrence
+from worker.app import SANDBOX
+from worker.times import previous_occurrence
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping

@@ -1,0 +1,27 @@
+"""The times of a job, for activities that ask for them.
+
+What computes them is loaded with the first question: a run on time asks none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from activities.contract import TimesRequest
+    from schedules.cron.occurrences import Occurrences
+
+
+def occurrences(times: TimesRequest) -> Occurrences:
+    """The job's times, made ready to be asked for."""
+    from schedules.cron.occurrences import occurrences_of
+    from schedules.wire import from_request
+
+    return occurrences_of(from_request(times))
+
+
+def previous_occurrence(times: TimesRequest, scheduled_at: datetime) -> datetime | None:
+    """The job's scheduled time before this one."""
+    return occurrences(times).previous_before(scheduled_at)
