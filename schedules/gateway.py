@@ -154,16 +154,16 @@ class TemporalGateway:
         return Namespace(self._namespace, answer.namespace_info.id)
 
     async def missing_attributes(self) -> tuple[str, ...]:
-        """Those of our search attributes that the namespace does not know."""
+        """Those of our search attributes that the namespace does not know. Raises AttributeTypeError.
+
+        As Text our names would be found by their words: one project's by a sync of another.
+        """
+        if others := await self._of_other_types():
+            raise AttributeTypeError(self._namespace, others)
         return tuple([name for name in ATTRIBUTES if not await self._knows(name)])
 
     async def add_attributes(self, names: Sequence[str]) -> None:
-        """Registers search attributes and waits until the server takes them.
-
-        Raises MissingAttributesError where it does not, and AttributeTypeError where it has one as another type.
-        """
-        if others := await self._of_other_types(names):
-            raise AttributeTypeError(self._namespace, others)
+        """Registers search attributes and waits until the server takes them. Raises MissingAttributesError where it does not."""
         try:
             for name in names:
                 await self._add_attribute(name)
@@ -176,8 +176,8 @@ class TemporalGateway:
             detail = f"registered, and still unknown after {ATTRIBUTE_TIMEOUT} s"
             raise MissingAttributesError(self._namespace, names, detail) from error
 
-    async def _of_other_types(self, names: Sequence[str]) -> dict[str, str]:
-        """Those of the names that are no Keyword, with what they are; none where the server does not tell."""
+    async def _of_other_types(self) -> dict[str, str]:
+        """Those of our search attributes that are no Keyword, with what they are; none where the server does not tell."""
         request = ListSearchAttributesRequest(namespace=self._namespace)
         listing = self._client.operator_service.list_search_attributes
         try:
@@ -185,7 +185,7 @@ class TemporalGateway:
         except ServerError:
             return {}
         known, prefix = answer.custom_attributes, "INDEXED_VALUE_TYPE_"
-        kinds = {name: IndexedValueType.Name(known[name]).removeprefix(prefix) for name in names if name in known}
+        kinds = {name: IndexedValueType.Name(known[name]).removeprefix(prefix) for name in ATTRIBUTES if name in known}
         return {name: kind.title() for name, kind in kinds.items() if kind != "KEYWORD"}
 
     async def _add_attribute(self, name: str) -> None:

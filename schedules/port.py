@@ -32,7 +32,7 @@ class Schedules(Protocol):
         """Gone afterwards; no error where it is gone already."""
 
     async def missing_attributes(self) -> tuple[str, ...]:
-        """Our search attributes that the namespace does not know."""
+        """Our search attributes that the namespace does not know. Raises AttributeTypeError for one that is of another type."""
 
     async def add_attributes(self, names: Sequence[str]) -> None:
         """Registers search attributes. Raises MissingAttributesError where the server does not let us."""

@@ -15,7 +15,9 @@ def shown(value: object) -> str:
         case bool():
             return str(value).lower()
         case str():
-            return json.dumps(value if len(value) <= _LONGEST else value[:_LONGEST] + "…", ensure_ascii=False)
+            return printable(
+                json.dumps(value if len(value) <= _LONGEST else value[:_LONGEST] + "…", ensure_ascii=False)
+            )
         case dict():
             return "a mapping"
         case list() | tuple():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from schedules.errors import TickwrightError
 from schedules.markdown_text import error_markdown
+from schedules.shown import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -106,8 +107,12 @@ def leave(code: int) -> NoReturn:
 
 
 def say(text: str) -> None:
-    """One message for a person."""
-    print(text, file=sys.stderr)
+    """One message for a person; of what others wrote no character moves the cursor or turns the text round."""
+    print(_plain(text), file=sys.stderr)
+
+
+def _plain(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))
 
 
 COLOURS = {"create": "green", "update": "yellow", "delete": "red", "warning": "bold yellow", "detail": "dim"}
@@ -124,7 +129,7 @@ def say_lines(lines: Iterable[Line]) -> None:
 
     console = Console(stderr=True)
     for line in lines:
-        console.print(Text(line.text, style=COLOURS.get(line.tone, "")), soft_wrap=True)
+        console.print(Text(_plain(line.text), style=COLOURS.get(line.tone, "")), soft_wrap=True)
 
 
 def _interrupted(number: int, _frame: FrameType | None) -> None:

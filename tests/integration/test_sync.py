@@ -257,13 +257,23 @@ async def test_a_warning_of_the_sdks_core_is_not_in_the_document(deploy: Deploy)
     assert actions(await deploy.sync()) == [("create", "applied")]
 
 
-async def test_a_search_attribute_of_another_type_is_named_at_once(tmp_path: Path, start_server: Any) -> None:
+@pytest.mark.parametrize(
+    ("types", "named"),
+    [
+        ({"TickwrightOwner": "KEYWORD", "TickwrightHash": "INT"}, "TickwrightHash as Int"),
+        (
+            {"TickwrightOwner": "TEXT", "TickwrightHash": "KEYWORD", "TickwrightOutcome": "KEYWORD"},
+            "TickwrightOwner as Text",
+        ),
+    ],
+    ids=["a number, and one missing", "text, which takes our queries"],
+)
+async def test_a_search_attribute_of_another_type_is_named_at_once(
+    tmp_path: Path, start_server: Any, types: dict[str, str], named: str
+) -> None:
     """Registering it is no way out, and no reason to wait for one: the server has it."""
     server = await asyncio.to_thread(start_server, owner_attribute=False)
-    attributes = {
-        "TickwrightOwner": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
-        "TickwrightHash": IndexedValueType.INDEXED_VALUE_TYPE_INT,
-    }
+    attributes = {name: IndexedValueType.Value(f"INDEXED_VALUE_TYPE_{kind}") for name, kind in types.items()}
     client = await Client.connect(server.address)
     request = AddSearchAttributesRequest(namespace="default", search_attributes=attributes)
     await client.operator_service.add_search_attributes(request)
@@ -271,5 +281,5 @@ async def test_a_search_attribute_of_another_type_is_named_at_once(tmp_path: Pat
     deploy.job("close")
     finished = await deploy.run()
     assert finished.code == 1
-    assert "has the search attributes TickwrightHash as Int, and not as Keyword; remove each" in finished.stderr
+    assert f"has the search attributes {named}, and not as Keyword; remove each" in finished.stderr
     assert "run once" not in finished.stderr
