@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from schedules.shown import printable
+
 NOT_TRIED = "not tried: the server is away"
 """The error of a change that was not begun, since another has waited for the server in vain."""
 
@@ -43,8 +45,9 @@ class SpecProblem:
         return cls(location.file, location.line, location.column, path, message)
 
     def __str__(self) -> str:
+        """One line, whatever the names and values in it."""
         place = str(Location(self.file, self.line, self.column))
-        return ": ".join(part for part in (place, self.path, self.message) if part)
+        return printable(": ".join(part for part in (place, self.path, self.message) if part))
 
 
 class SpecError(TickwrightError):
