@@ -1,14 +1,16 @@
 # One image for the worker and for the commands: `docker run IMAGE tickwright lint /specs`.
-ARG PYTHON=3.11
+# Pin it to what you have checked: `--build-arg BASE=python:3.11-slim@sha256:…`.
+ARG BASE=python:3.11-slim
 
-FROM python:${PYTHON}-slim AS build
+FROM ${BASE} AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /src
 COPY requirements-build.lock requirements-runtime.lock ./
 RUN python -m venv /build \
  && python -m venv --without-pip /opt/tickwright \
  && /build/bin/pip install --require-hashes -r requirements-build.lock \
- && /build/bin/pip --python /opt/tickwright/bin/python install --require-hashes --only-binary :all: -r requirements-runtime.lock
+ && /build/bin/pip --python /opt/tickwright/bin/python install --require-hashes --only-binary :all: -r requirements-runtime.lock \
+ && /build/bin/pip --python /opt/tickwright/bin/python freeze > /opt/tickwright/constraints.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY activities activities
 COPY schedules schedules
@@ -17,16 +19,18 @@ COPY workflows workflows
 RUN /build/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /wheels . \
  && /build/bin/pip --python /opt/tickwright/bin/python install --no-deps /wheels/*.whl
 
-FROM python:${PYTHON}-slim
+FROM ${BASE}
 RUN groupadd --gid 10001 tickwright \
  && useradd --uid 10001 --gid 10001 --home-dir /app --no-create-home --shell /usr/sbin/nologin tickwright
 COPY --from=build /opt/tickwright /opt/tickwright
 # Probes and Prometheus come from outside of the container, so health and metrics listen on every address of it.
 ENV PATH=/opt/tickwright/bin:$PATH PYTHONDONTWRITEBYTECODE=1 TICKWRIGHT_HTTP_ADDRESS=0.0.0.0:9464
+# `pip install`, as root in an image made from this one, adds to what the worker sees, and changes no version that was locked.
+ENV PIP_PYTHON=/opt/tickwright/bin/python PIP_CONSTRAINT=/opt/tickwright/constraints.txt PIP_NO_CACHE_DIR=1
 # Modules with handlers and workflows are looked for here: COPY yours to it, and name them in TICKWRIGHT_MODULES.
 WORKDIR /app
 USER 10001:10001
 EXPOSE 9464
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
-  CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:9464/livez', timeout=3)"]
+  CMD ["python", "-m", "worker.probe"]
 CMD ["python", "-m", "worker"]
