@@ -42,11 +42,12 @@ ENTRIES = {
     "worker.codec_server": worker.codec_server,
     "worker.dev": worker.dev,
 }
-UNCHECKED = {".", "echo", "export", "mkdir", "rm", "sed", "tcld"}
+UNCHECKED = {".", "cp", "echo", "export", "mkdir", "rm", "sed", "tcld"}
 OF_A_COMMAND = {"JOB", "STEP", "SCHEDULED_AT", "ATTEMPT", "IDEMPOTENCY_KEY"}
-OF_COMPOSE = {"SPECS"}
+OF_COMPOSE = {"BUILD", "IMAGE", "SECRETS", "SPECS", "USER"}
 OF_EXPLAIN = {UI_URL.removeprefix("TICKWRIGHT_")}
 COMMANDS = [command.line for block in readme.blocks(readme.text(), "console") for command in readme.commands(block)]
+COPIES = {line.split()[3]: line.split()[2] for line in COMMANDS if line.startswith("cp -r ")}
 
 
 def test_the_generated_parts_are_those_of_the_code() -> None:
@@ -94,7 +95,11 @@ def check_temporal(words: list[str]) -> None:
 
 
 def check_compose(words: list[str]) -> None:
-    services = yaml.safe_load((readme.ROOT / "docker-compose.yml").read_text())["services"]
+    text = (readme.ROOT / "docker-compose.yml").read_text()
+    services = yaml.safe_load(text)["services"]
+    if words[0] == "build":
+        assert words[-1] == "." or f"COPY {words[-1].replace('-', '_')}.py" in readme.text()
+        return
     assert words[0] == "compose"
     assert words[1] in {"up", "run"}
     assert all(word in services for word in words[2:] if not word.startswith("-"))
@@ -105,9 +110,9 @@ def check_kubectl(words: list[str]) -> None:
     manifests = "".join(path.read_text() for path in (readme.ROOT / "deploy").rglob("*.yaml"))
     for word in words:
         if word.startswith("deploy/"):
-            assert (readme.ROOT / word / "kustomization.yaml").exists()
-        elif "tickwright" in word:
-            assert f"ame: {word.rpartition('/')[2]}" in manifests
+            assert (readme.ROOT / COPIES.get(word, word) / "kustomization.yaml").exists()
+        elif found := re.search(r"tickwright-\w+", word):
+            assert f"ame: {found[0]}" in manifests
 
 
 @pytest.mark.parametrize("line", COMMANDS)
