@@ -227,6 +227,11 @@ def test_the_patches_of_the_example_open_what_they_say() -> None:
     assert {port["port"] for port in rules["worker"][-1]["ports"]} == {5432, 587}
 
 
+@pytest.mark.parametrize(("name", "pod"), pods(COMPLETE))
+def test_the_patch_for_openshift_leaves_the_user_to_it_but_no_root(name: str, pod: dict[str, Any]) -> None:
+    assert pod["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+
+
 def test_secrets_of_yours_are_kept_out_of_the_repository() -> None:
     folder = FOLDER / EXAMPLE / "secret"
     assert "*" in (folder / ".gitignore").read_text().splitlines()
