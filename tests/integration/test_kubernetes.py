@@ -234,7 +234,7 @@ def test_the_patch_for_openshift_leaves_the_user_to_it_but_no_root(name: str, po
 
 def test_secrets_of_yours_are_kept_out_of_the_repository() -> None:
     folder = FOLDER / EXAMPLE / "secret"
-    assert "*" in (folder / ".gitignore").read_text().splitlines()
+    assert {"*", "!.gitignore"} <= set((folder / ".gitignore").read_text().splitlines())
     for file in folder.glob("*.env"):
         assert all(line.startswith("#") for line in file.read_text().splitlines())
 
