@@ -18,6 +18,8 @@ from tests.servers import DevServer
 from tests.waiting import until
 
 JOBS, EVERY = 10, timedelta(seconds=2)
+EACH = {"policy": "run_all", "max_missed": 100}
+"""A run that is late for a busy machine gives its place to no newer one."""
 LATEST = 30.0
 """Seconds; a loose bound for a machine that has much else to do."""
 HANDLERS = """
