@@ -11,6 +11,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.alerts import (
     ENDED_SIGNAL,
+    INCIDENT_MEMO,
+    INCIDENT_PREFIX,
     INCIDENT_WORKFLOW,
     PAUSE_MARK,
     REPORT_ENDING,
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 
     from temporalio.client import Client, ScheduleHandle
 
-INCIDENT_ID = "tickwright-incident-"
 RESUMED = "Tickwright: resumed, for a run succeeded"
 """Begins as the notes of `sync` do, so that the next one may replace it."""
 
@@ -46,7 +47,7 @@ class ReportActivities:
     @activity.defn(name=REPORT_ENDING)
     async def report_ending(self, report: Report) -> None:
         """Signals the job's incident; a failure opens one where there is none."""
-        name = INCIDENT_ID + report.job
+        name = INCIDENT_PREFIX + report.job
         if report.outcome == "succeeded":
             try:
                 await self._client.get_workflow_handle(name).signal(ENDED_SIGNAL, report)
@@ -61,6 +62,7 @@ class ReportActivities:
             task_queue=activity.info().task_queue,
             start_signal=ENDED_SIGNAL,
             start_signal_args=[report],
+            memo={INCIDENT_MEMO: _in_short(report)},
             static_summary=f"{report.job} fails",
         )
 
@@ -82,6 +84,12 @@ class ReportActivities:
             "schedule tended", action="schedule_tended", job=tending.job, deed=tending.deed, standing=after
         )
         return Tended(after, changed=True)
+
+
+def _in_short(report: Report) -> dict[str, Any]:
+    """What List shows of an incident, so that a look at all jobs needs nothing else."""
+    channels = list(dict.fromkeys(target.channel for target in report.alerts.on_failure))
+    return {"since": report.scheduled_at, "after": report.alerts.after, "channels": channels}
 
 
 def _applies(tending: Tending, standing: Standing) -> bool:

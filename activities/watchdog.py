@@ -100,13 +100,13 @@ class WatchActivities:
     async def _instead(
         self, schedule: ScheduleDescription, job: WatchedJob, at: datetime, now: datetime
     ) -> Finding | None:
-        """What was running at that time, so that the run was left out, or waits for that one to end."""
+        """What was running at that time, so that the run was left out, or waits for that one to end; or what ran after it."""
         recent = [each.action for each in schedule.info.recent_actions[-1:]]
         actions = [each for each in (*schedule.info.running_actions, *recent) if _is_run(each)]
         for name in dict.fromkeys(each.workflow_id for each in actions):
             run = await self._run(name)
-            if run and run.start_time <= now and (run.close_time is None or run.close_time >= at):
-                return _waits(run, job, now)
+            if run and (run.close_time is None or run.close_time >= at):
+                return _decided_for_it(run) or _waits(run, job, now)
         return Finding("other", "its schedule has started no run; it may have been paused then")
 
     async def _run(self, name: str) -> WorkflowExecutionDescription | None:
@@ -131,16 +131,31 @@ def _is_run(action: object) -> TypeGuard[ScheduleActionExecutionStartWorkflow]:
 
 
 def _did_nothing(run: WorkflowExecutionDescription) -> Finding | None:
-    """Whether a run began too late to do its work, where the namespace knows the search attribute that says so."""
-    outcome = run.typed_search_attributes.get(SearchAttributeKey.for_keyword(OUTCOME_ATTRIBUTE))
-    if outcome not in NOT_DONE:
+    """Whether a run began too late to do its work."""
+    if not (outcome := _not_done(run)):
         return None
     return Finding("other", f"it could start only at {run.start_time:%Y-%m-%dT%H:%M:%SZ}, and so ended as {outcome}")
 
 
+def _decided_for_it(run: WorkflowExecutionDescription) -> Finding | None:
+    """Whether a late run before it, which speaks for all that was missed, let it go: after an outage the server starts but one."""
+    if not (outcome := _not_done(run)):
+        return None
+    began = f"{run.start_time:%Y-%m-%dT%H:%M:%SZ}"
+    return Finding(
+        "other", f"nothing could start before {began}; {run.id} ended as {outcome}, and speaks for it as well"
+    )
+
+
+def _not_done(run: WorkflowExecutionDescription) -> str:
+    """How a run ended that did none of its work, where the namespace knows the search attribute that says so."""
+    outcome = run.typed_search_attributes.get(SearchAttributeKey.for_keyword(OUTCOME_ATTRIBUTE))
+    return outcome if outcome in NOT_DONE else ""
+
+
 def _waits(run: WorkflowExecutionDescription, job: WatchedJob, now: datetime) -> Finding | None:
-    """Whether a run has been waiting for a worker all the time."""
-    if run.status != WorkflowExecutionStatus.RUNNING:
+    """Whether a run has been waiting for a worker all the time, and for so long that it is no moment's wait."""
+    if run.status != WorkflowExecutionStatus.RUNNING or run.start_time > latest_to_ask(job, now):
         return None
     since = f"the run {run.id} has waited for a worker since {run.start_time:%Y-%m-%dT%H:%M:%SZ}"
     if run.history_length <= NOT_TAKEN:

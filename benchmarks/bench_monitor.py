@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -18,15 +17,13 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import psutil
-from bench_status import Nothing, desired_jobs, make, run_once, settled
+from jobs_that_ran import Namespace, jobs_that_ran
 from temporalio.client import Client
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from schedules.ledger.records import Records
 from schedules.pace import Pace
 from schedules.selection import Selection
 from schedules.watch.watch import Watch
-from worker.embedded import embedded_server
 
 LATER_LOOKS = 5
 RATE = 25
@@ -52,7 +49,7 @@ async def look(watch: Watch, records: Records) -> tuple[float, Counter[str]]:
     return time.perf_counter() - begin, records.calls - before
 
 
-async def cost(client: Client, owner: str) -> Cost:
+async def cost(client: Client, owner: str | None) -> Cost:
     """Of a monitor that starts anew."""
     records = Records(client, Pace(RATE))
     watch = Watch(records, Selection(owner))
@@ -61,10 +58,10 @@ async def cost(client: Client, owner: str) -> Cost:
     return Cost(*first, *later)
 
 
-def process(owner: str, address: str) -> tuple[float, int, float]:
+def process(address: str) -> tuple[float, int, float]:
     """Seconds and bytes of a scrape of the real process, and its memory in MB."""
     env = {**os.environ, "TEMPORAL_ADDRESS": address, "PYTHONPATH": str(Path(__file__).parents[1])}
-    argv = [sys.executable, "-m", "schedules.monitor", "--owner", owner, "--interval", "2s", "--address", "127.0.0.1:0"]
+    argv = [sys.executable, "-m", "schedules.monitor", "--interval", "2s", "--address", "127.0.0.1:0"]
     with psutil.Popen(argv, env=env, stderr=-1, text=True) as monitor:
         url = monitor.stderr.readline().split()[-1]
         while b"tickwright_job_paused{" not in (page := urlopen(url).read()):
@@ -84,31 +81,24 @@ def report(name: str, value: float) -> bool:
     return fine
 
 
-async def measure(client: Client, root: Path, count: int, address: str) -> bool:
+async def measure(namespace: Namespace) -> bool:
     """All figures; whether each is within what is allowed."""
     costs: dict[str, Cost] = {}
-    async with Worker(
-        client, task_queue="tickwright", workflows=[Nothing], workflow_runner=UnsandboxedWorkflowRunner()
-    ):
-        for project, size in {"whole": count, "quarter": count // 4}.items():
-            owner, desired = desired_jobs(root / project, size, project)
-            await make(client, owner, desired)
-            await run_once(client, list(desired))
-            await settled(Records(client), owner, size)
-            costs[project] = one = await cost(client, owner)
-            print(
-                f"{size:,} jobs: first look {one.first:.2f} s, {dict(one.first_calls)}; "
-                f"later {one.later:.2f} s, {dict(one.later_calls)}",
-                flush=True,
-            )
-    seconds, size, memory = await asyncio.to_thread(process, "whole/default", address)
+    for which, (owner, jobs) in namespace.looks.items():
+        costs[which] = one = await cost(namespace.client, owner)
+        print(
+            f"{jobs:,} jobs: first look {one.first:.2f} s, {dict(one.first_calls)}; "
+            f"later {one.later:.2f} s, {dict(one.later_calls)}",
+            flush=True,
+        )
+    seconds, size, memory = await asyncio.to_thread(process, namespace.address)
     print(f"a scrape: {seconds:.2f} s, {size / 2**20:.1f} MB")
     whole, quarter = costs["whole"], costs["quarter"]
     calls = sum(whole.later_calls.values())
     print(f"{calls / INTERVAL:.2f} calls a second at a look every {INTERVAL} s")
     return all(
         [
-            report("calls of a later look / 1,000 jobs", calls / count * 1000),
+            report("calls of a later look / 1,000 jobs", calls / namespace.looks["whole"][1] * 1000),
             report("per job, whole / quarter", whole.later / quarter.later / 4),
             report("MB", memory),
         ]
@@ -117,10 +107,8 @@ async def measure(client: Client, root: Path, count: int, address: str) -> bool:
 
 async def main(count: int) -> int:
     """Prints the figures; 1 if one is worse than allowed."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with embedded_server(Path(folder) / "server", lambda: None) as server:
-            client = await Client.connect(server.address)
-            return int(not await measure(client, Path(folder), count, server.address))
+    async with jobs_that_ran(count) as namespace:
+        return int(not await measure(namespace))
 
 
 if __name__ == "__main__":

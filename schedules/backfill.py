@@ -116,6 +116,7 @@ async def _backfill(
     from schedules.ledger.reasons import stamp
     from schedules.operating.backfill_answers import said, show_plan, tell_plan
     from schedules.operating.holes import holes
+    from schedules.operating.nobody import nobody_there
     from schedules.operating.order import request_for
     from schedules.operating.span import accounts
 
@@ -140,7 +141,8 @@ async def _backfill(
     if observed is not None:
         rerun = stamp(now) if options.again else ""
         await backfills.start(observed, request_for(job, found.times, interval=interval, rerun=rerun))
-        await _tell_without_worker(records, observed.action.task_queue)
+        if missing := await nobody_there(records.client, observed.action):
+            say(f"{missing}: nothing runs until one does")
     if options.no_wait:
         return said(
             options,
@@ -148,13 +150,6 @@ async def _backfill(
             f"started; follow it by `backfill {job.name} --watch`",
         )
     return await _watched(options, backfills, job, stop)
-
-
-async def _tell_without_worker(records: Records, queue: str) -> None:
-    from schedules.workers import Workers
-
-    if not await Workers(records.client).polls(queue):
-        say(f"no worker polls task queue `{queue}`: nothing runs until one does")
 
 
 def _check_rerun(observed: Any, job: Job, *, again: bool) -> None:

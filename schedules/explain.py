@@ -11,7 +11,10 @@ from schedules.terminal import STDOUT
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
     from datetime import datetime
+
+    from temporalio.api.history.v1 import HistoryEvent
 
     from schedules.explained import Explained
     from schedules.ledger.due import Due
@@ -61,9 +64,11 @@ def execute(options: argparse.Namespace) -> int:
 
 async def explain(records: Records, name: str, time: str, now: datetime, ui_url: str = "") -> Explained:
     """The story of an occurrence. Raises SettingsError for a job or a time that is none."""
+    from schedules.explain_alerts import alerts_about
     from schedules.explained import Explained, web_link
     from schedules.ledger.account import account
     from schedules.ledger.due import due
+    from schedules.ledger.pauses import pause_end
 
     job = await the_job(records, name)
     found = due(job.times, moment_of(job, time, now))
@@ -76,14 +81,22 @@ async def explain(records: Records, name: str, time: str, now: datetime, ui_url:
 
         job_then = replace(job, times=timeline.times_at(found.at) or job.times)
         occurrences = ledger(job_then, known.runs, found.at, found.at, now, timeline)
-    told = Explained(job, found, now, next(iter(occurrences), None), then=then)
-    if told.occurrence is None or (run := told.occurrence.run) is None:
+    occurrence = next(iter(occurrences), None)
+    told = Explained(job, found, now, occurrence, then=then, pause_end=await pause_end(records, job, now))
+    if occurrence is None:
         return told
+    if (run := occurrence.run) is None:
+        return replace(told, alerts=await alerts_about(records, job, occurrence, ()))
     if run.waiting:
         seen = (await _poller(records, run.task_queue),)
-        told = replace(told, occurrence=replace(told.occurrence, evidence=(*told.occurrence.evidence, *seen)))
-    link = web_link(ui_url, records.client.namespace, run)
-    return replace(told, story=await story(records, run), link=link)
+        told = replace(told, occurrence=replace(occurrence, evidence=(*occurrence.evidence, *seen)))
+    events = await records.history(run.id, run.run_id)
+    return replace(
+        told,
+        story=await _story(records, run, events),
+        alerts=await alerts_about(records, job, occurrence, events),
+        link=web_link(ui_url, records.client.namespace, run),
+    )
 
 
 async def _poller(records: Records, task_queue: str) -> str:
@@ -96,10 +109,13 @@ async def _poller(records: Records, task_queue: str) -> str:
 
 async def story(records: Records, run: Run) -> Story:
     """What a run did, and does."""
+    return await _story(records, run, await records.history(run.id, run.run_id))
+
+
+async def _story(records: Records, run: Run, events: Sequence[HistoryEvent]) -> Story:
     from schedules.ledger.story import story_of
 
-    events = await records.history(run.id, run.run_id)
-    described = await records.described(run) if run.closed_at is None else None
+    described = await records.described(run.id, run.run_id) if run.closed_at is None else None
     return await story_of(events, described.pending_activities if described else (), records.client.data_converter)
 
 

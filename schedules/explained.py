@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from schedules.alerts_told import alert_lines, alerts_json
 from schedules.duration import format_duration
 from schedules.ledger.reasons import stamp
 from schedules.moment import local_text
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from schedules.ledger.alerts import Alerts
     from schedules.ledger.due import Due
     from schedules.ledger.facts import Job, Run
     from schedules.ledger.occurrences import Occurrence
+    from schedules.ledger.state import PauseEnd
     from schedules.ledger.story import StepStory, Story
 
 LABEL = 11
@@ -43,6 +46,8 @@ class Explained:
     story: Story | None = None
     then: str = ""
     link: str = ""
+    alerts: Alerts | None = None
+    pause_end: PauseEnd | None = None
 
 
 def web_link(base: str, namespace: str, run: Run) -> str:
@@ -72,6 +77,9 @@ def explained_json(told: Explained) -> dict[str, Any]:
         "task_failure": story.task_failure if story else None,
         "steps": [_step_json(step) for step in story.steps] if story else [],
         "link": told.link or None,
+        "resumes_at": stamp(told.pause_end.at) if told.pause_end else None,
+        "not_resumed_because": (told.pause_end.fault or None) if told.pause_end else None,
+        "alerts": alerts_json(told.alerts) if told.alerts else None,
     }
 
 
@@ -88,6 +96,10 @@ def explained_text(told: Explained) -> str:
     if told.occurrence:
         lines += [_line("evidence", each) for each in told.occurrence.evidence]
         lines += list(_run_lines(told, told.occurrence))
+    if told.pause_end:
+        lines.append(_line("pause", told.pause_end.text))
+    if told.alerts:
+        lines += [_line(label, text) for label, text in alert_lines(told.alerts)]
     return "\n".join(lines)
 
 
@@ -120,6 +132,8 @@ def _run_lines(told: Explained, occurrence: Occurrence) -> Iterator[str]:
     if story and story.taken_at:
         waited = span_text(story.taken_at - run.started_at)
         yield _line("taken", f"after {waited} in task queue {run.task_queue}, by {story.taken_by}")
+    if run.links > 1:
+        yield _line("chain", f"{run.links} workflow runs in a row: the server retried it, or it continued as new")
     for earlier in occurrence.others:
         yield _line("earlier", f"run {earlier.run_id}, started {stamp(earlier.started_at)}: {earlier.verdict}")
     if story:

@@ -51,6 +51,7 @@ def run_json(run: Run) -> dict[str, Any]:
         "lateness": round(run.lateness.total_seconds(), 3),
         "duration": round(span.total_seconds(), 3) if (span := duration(run)) is not None else None,
         "attempts": run.result.attempts if run.result else None,
+        "workflow_runs": run.links,
     }
 
 

@@ -65,8 +65,8 @@ async def pause(
     """Pauses one job: the note that it has now, and what to know besides. Raises ServerError."""
     from activities.contract import ResumeOrder
     from schedules.ledger.reasons import stamp
+    from schedules.operating.nobody import nobody_there
     from schedules.operating.notes import pause_note, resumed_note
-    from schedules.workers import Workers
 
     note = pause_note(who, now, reason, until)
     warning = f"it was paused already: {job.note}" if job.paused else ""
@@ -74,9 +74,8 @@ async def pause(
     if until and observed:
         order = ResumeOrder(job.name, note, stamp(until), resumed_note(until))
         await writes.resume_at(observed, order)  # first: a timer for a pause that fails to come does nothing
-        queue = observed.action.task_queue
-        if not await Workers(writes.client).polls(queue):
-            warning = f"no worker polls task queue `{queue}`: without one it stays paused"
+        if missing := await nobody_there(writes.client, observed.action):
+            warning = f"{missing}: without one it stays paused"
     else:
         await writes.forget_resume(job.name)
     await writes.pause(job.name, note)

@@ -64,6 +64,7 @@ async def look(records: Records, meant: Selection, since: str, now: datetime) ->
     """The states of the jobs that are meant, worst first."""
     from dataclasses import replace
 
+    from schedules.ledger.incidents import open_incidents
     from schedules.ledger.overview import known_times, overview
     from schedules.ledger.state import missing_job
     from schedules.moment import parse_instant
@@ -75,13 +76,15 @@ async def look(records: Records, meant: Selection, since: str, now: datetime) ->
     listed = await records.jobs(meant.owner)
     jobs = known_times([job for job in listed if meant.takes(job.name)], meant.times)
     found = await overview(records, jobs, meant.owner, begin, now, all_jobs=meant.whole)
+    incidents = await open_incidents(records)
+    states = [replace(state, incident=incidents.get(state.name)) for state in found.states]
     there = {job.name for job in jobs}
     absent = [
         missing_job(job.name, meant.owner or "", job.timezone)
         for job in (meant.jobs or {}).values()
         if job.name not in there and meant.takes(job.name)
     ]
-    return replace(found, states=worst_first([*found.states, *absent]))
+    return replace(found, states=worst_first([*states, *absent]))
 
 
 def _show(found: Overview, output: str, now: datetime) -> None:

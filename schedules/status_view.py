@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from schedules.ledger.overview import Overview
-    from schedules.ledger.state import JobState, State
+    from schedules.ledger.state import JobState, OpenIncident, State
 
 COLUMNS = (
     "job",
@@ -49,7 +49,9 @@ def state_row(state: JobState, now: datetime) -> dict[str, str]:
         "missed": _count(state, state.missed),
         "skipped": _count(state, state.skipped),
         "running": _running(state, now) if running else "",
-        "why": state.why,
+        "why": "; ".join(
+            part for part in (state.why, state.pause_end.text if state.pause_end else "", _incident(state)) if part
+        ),
     }
 
 
@@ -75,6 +77,9 @@ def state_json(state: JobState) -> dict[str, Any]:
         "paused_at": instant_json(state.paused_at) if state.paused_at else None,
         "paused_by": state.paused_by or None,
         "note": state.note,
+        "resumes_at": stamp(state.pause_end.at) if state.pause_end else None,
+        "not_resumed_because": (state.pause_end.fault or None) if state.pause_end else None,
+        "incident": _incident_json(state.incident) if state.incident else None,
     }
 
 
@@ -90,6 +95,25 @@ def summary(states: Sequence[JobState], found: Overview) -> str:
     jobs = f"{len(states):,} job{'' if len(states) == 1 else 's'}" + (f": {told}" if told else "")
     more = "" if found.complete else f" (the last {found.runs:,} runs were read)"
     return f"{jobs}; counted since {stamp(found.since)}{more}"
+
+
+def _incident(state: JobState) -> str:
+    if (incident := state.incident) is None:
+        return ""
+    who = ", ".join(incident.channels) or "nobody"
+    if incident.after is None:
+        who = "whom is not known here"
+    elif state.failures < incident.after:
+        who += f" from failure {incident.after} on"
+    return f"incident open since {incident.since}, told: {who}"
+
+
+def _incident_json(incident: OpenIncident) -> dict[str, Any]:
+    return {
+        "since": incident.since,
+        "told_from_failure": incident.after,
+        "channels": None if incident.after is None else list(incident.channels),
+    }
 
 
 def _count(state: JobState, count: int | None) -> str:

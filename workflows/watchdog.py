@@ -11,7 +11,7 @@ from temporalio.common import RetryPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.alerts import LOOK_FOR_MISSED, NOTICE_WORKFLOW, WATCHDOG_WORKFLOW, Notice, Post
+    from activities.alerts import LOOK_FOR_MISSED, MISSED_PREFIX, NOTICE_WORKFLOW, WATCHDOG_WORKFLOW, Notice, Post
     from activities.watch import Look, Seen, WatchdogRequest, WatchState
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class WatchdogWorkflow:
 
 
 async def _tell(request: WatchdogRequest, missed: Missed) -> None:
-    key = f"tickwright-missed-{missed.job}-{missed.scheduled_at}"
+    key = f"{MISSED_PREFIX}{missed.job}-{missed.scheduled_at}"
     job = next(job for job in request.jobs if job.job == missed.job)
     notice = Notice(
         event="missed",

@@ -61,7 +61,8 @@ class Run:
 
     `result` is None until it was read, and for runs that end without one; then `said` is its failure's message,
     or why that cannot be read. `waiting`: no worker has taken it yet.
-    `asked_by_hand`: a backfill started it itself, not the schedule.
+    `asked_by_hand`: a backfill started it itself, not the schedule. `links`: so many workflow runs in a row are one, since the
+    server retried it or it continued as new.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Run:
     said: str = ""
     waiting: bool = False
     asked_by_hand: bool = False
+    links: int = 1
 
     @property
     def verdict(self) -> Verdict:

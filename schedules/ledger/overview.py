@@ -13,8 +13,10 @@ from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE
 from schedules.audit import SIGNATURE
 from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.account import may_account
+from schedules.ledger.chains import chained
 from schedules.ledger.facts import TROUBLE
 from schedules.ledger.occurrences import ledger
+from schedules.ledger.pauses import pause_end
 from schedules.ledger.reasons import SLACK, stamp
 from schedules.ledger.records import gathered
 from schedules.ledger.state import JobState, state_of
@@ -112,10 +114,14 @@ async def _runs(
     """Those that started since, and those that go on."""
     if not jobs:  # and perhaps no sync has ever been here, so that the namespace does not know the mark
         return [], True
-    if not all_jobs and len(jobs) <= FEW_JOBS:
-        names = " OR ".join("WorkflowId STARTS_WITH '" + job.prefix.replace("'", "''") + "'" for job in jobs)
-        return await _since(records, f"({names})", since)
-    found, complete = await _since(records, marked(owner), since)
+    ours = [job for job in jobs if job.workflow_type == JOB_WORKFLOW]
+    if all_jobs or len(jobs) > FEW_JOBS:
+        found, complete = await _since(records, marked(owner), since)
+    elif ours:
+        names = " OR ".join("WorkflowId STARTS_WITH '" + job.prefix.replace("'", "''") + "'" for job in ours)
+        found, complete = await _since(records, f"({names})", since)
+    else:
+        found, complete = [], True
     unmarked = [job.name for job in jobs if job.workflow_type != JOB_WORKFLOW]
     others = [
         await records.runs_with(SCHEDULED_BY, unmarked, when) for when in (RUNNING, f"StartTime >= '{stamp(since)}'")
@@ -184,7 +190,7 @@ def look_at(job: Job, runs: list[Run], since: datetime, now: datetime) -> Look:
     times = occurrences_of(job.times)
     while sum(1 for _ in islice(times.between(now - span, now), MOST_TIMES + 1)) > MOST_TIMES:
         span /= SHRINK
-    return Look(job, runs, now - span, now)
+    return Look(job, chained(job, runs), now - span, now)
 
 
 def _is_odd(job: Job, state: JobState) -> bool:
@@ -204,4 +210,5 @@ async def closer(records: Records, look: Look) -> Close:
     timeline = await records.timeline(job.name, first - timedelta(seconds=1), look.now)
     occurrences = ledger(job, fuller.runs, fuller.since, look.now, look.now, timeline)
     pause = timeline.pause_at(look.now) if timeline and job.paused else None
-    return Close(job, state_of(job, occurrences, fuller.runs, look.now, since=fuller.since, pause=pause))
+    state = state_of(job, occurrences, fuller.runs, look.now, since=fuller.since, pause=pause)
+    return Close(job, replace(state, pause_end=await pause_end(records, job, look.now)))

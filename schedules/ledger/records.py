@@ -22,6 +22,7 @@ from activities.contract import OWNER_ATTRIBUTE
 from schedules.calls import Calls
 from schedules.errors import ServerError, UndecodableError
 from schedules.gateway import TemporalGateway
+from schedules.ledger.chains import chained
 from schedules.ledger.ends import failure_message, job_result
 from schedules.ledger.reasons import stamp
 from schedules.ledger.scheduler import DIVISION, ID_PREFIX, timeline_of
@@ -122,7 +123,8 @@ class Records:
         """
         first, last = (f"{job.prefix}{stamp(at)}".replace("'", "''") for at in (since, until))
         found = await self.runs(f"WorkflowId BETWEEN '{first}' AND '{last}'" + (f" AND {also}" if also else ""), most)
-        return replace(found, runs=[run for run in found.runs if run.id == f"{job.prefix}{stamp(run.scheduled_at)}"])
+        runs = [run for run in found.runs if run.id == f"{job.prefix}{stamp(run.scheduled_at)}"]
+        return replace(found, runs=chained(job, runs))
 
     async def runs_with(self, attribute: str, values: Sequence[str], also: str = "") -> list[Run]:
         """The runs that have one of the values in an attribute, and match what else is asked for."""
@@ -156,14 +158,14 @@ class Records:
         return await gathered(self._with_waiting, runs)
 
     async def _with_waiting(self, run: Run) -> Run:
-        if run.status != "running" or (described := await self.described(run)) is None:
+        if run.status != "running" or (described := await self.described(run.id, run.run_id)) is None:
             return run
         untouched = described.workflow_execution_info.history_length <= len(("started", "task scheduled"))
         return replace(run, waiting=untouched and described.HasField("pending_workflow_task"))
 
-    async def described(self, run: Run) -> DescribeWorkflowExecutionResponse | None:
-        """The run as it is now; None where the server has forgotten it."""
-        execution = WorkflowExecution(workflow_id=run.id, run_id=run.run_id)
+    async def described(self, workflow_id: str, run_id: str = "") -> DescribeWorkflowExecutionResponse | None:
+        """A run as it is now, the newest where none is named; None where the server does not know of it."""
+        execution = WorkflowExecution(workflow_id=workflow_id, run_id=run_id)
         request = DescribeWorkflowExecutionRequest(namespace=self._namespace, execution=execution)
         try:
             answer: DescribeWorkflowExecutionResponse = await self._asked(
@@ -206,7 +208,7 @@ class Records:
         """What was done to a schedule and by its scheduler from since to until; None where the server does not tell."""
         query = f"WorkflowId = '{ID_PREFIX}{schedule_id}' AND TemporalNamespaceDivision = '{DIVISION}'"
         try:
-            executions, _ = await self._page(query, b"")
+            executions = await self.newest_executions(query)
             wanted = [each for each in executions if _overlaps(each, since, until)][:MOST_PARTS]
             wanted.sort(key=lambda each: each.start_time.ToNanoseconds())
             ids = [(each.execution.workflow_id, each.execution.run_id) for each in wanted]
@@ -215,6 +217,21 @@ class Records:
             if error.code in {RPCStatusCode.INVALID_ARGUMENT.name, RPCStatusCode.PERMISSION_DENIED.name}:
                 return None
             raise
+
+    async def executions(self, query: str) -> list[WorkflowExecutionInfo]:
+        """Workflows of any kind that match a visibility query: those that go on, then those that ended last."""
+        found: list[WorkflowExecutionInfo] = []
+        token = b""
+        while True:
+            executions, token = await self._page(query, token)
+            found.extend(executions)
+            if not token:
+                return found
+
+    async def newest_executions(self, query: str) -> Sequence[WorkflowExecutionInfo]:
+        """A page of the same."""
+        executions, _ = await self._page(query, b"")
+        return executions
 
     async def _page(self, query: str, token: bytes) -> tuple[Sequence[WorkflowExecutionInfo], bytes]:
         request = ListWorkflowExecutionsRequest(

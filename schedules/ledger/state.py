@@ -22,6 +22,33 @@ NO_VERDICT = NOT_RUN | {"cancelled"}
 
 
 @dataclass(frozen=True, slots=True)
+class PauseEnd:
+    """When a pause ends by itself; `fault` is why it has not, if that time is past."""
+
+    at: datetime
+    fault: str = ""
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        if self.fault:
+            return f"should have resumed at {stamp(self.at)}: {self.fault}"
+        return f"paused until {stamp(self.at)} (resumes by itself)"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIncident:
+    """Failures in a row since the scheduled time `since`; the `channels` are told of number `after`, and of the end.
+
+    `after` is None where List does not say who is told.
+    """
+
+    since: str
+    after: int | None = None
+    channels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class JobState:
     """One job now. `missed` and `skipped` count since `since`, None where its times are not all known.
 
@@ -48,6 +75,8 @@ class JobState:
     why: str = ""
     since: datetime | None = None
     occurrences: Sequence[Occurrence] = field(default=(), repr=False)
+    incident: OpenIncident | None = None
+    pause_end: PauseEnd | None = None
 
 
 def state_of(

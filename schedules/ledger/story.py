@@ -194,28 +194,37 @@ class _Teller:
         return str(step.get("name", "")) if isinstance(step, dict) else ""
 
     async def _first(self, given: Payloads) -> Any:
-        if not given.payloads:
-            return None
-        try:
-            return (await self._converter.decode(given.payloads[:1]))[0]
-        except Exception:  # noqa: BLE001  a converter or codec of the user's, or bytes that are none of ours
-            return None
+        return await first_value(given, self._converter)
 
     async def _failure(self, failure: Failure) -> str:
-        """The message, and the causes that say more; without the key, that it is missing."""
-        try:
-            error: BaseException | None = await self._converter.decode_failure(failure)
-        except UndecodableError as undecodable:
-            error = undecodable
-        told: list[str] = []
-        while error is not None:
-            message = error.message if isinstance(error, FailureError) else str(error)
-            told += [message] if message and message not in told else []
-            error = error.__cause__
-        if failure.HasField("timeout_failure_info"):
-            kind = TimeoutType.Name(failure.timeout_failure_info.timeout_type).removeprefix("TIMEOUT_TYPE_").lower()
-            told[0:1] = [f"{kind.replace('_', '-')} timeout"]
-        return ": ".join(told)[:FAILURE_LENGTH]
+        return await failure_text(failure, self._converter)
+
+
+async def failure_text(failure: Failure, converter: DataConverter) -> str:
+    """The message, and the causes that say more; without the key, that it is missing."""
+    try:
+        error: BaseException | None = await converter.decode_failure(failure)
+    except UndecodableError as undecodable:
+        error = undecodable
+    told: list[str] = []
+    while error is not None:
+        message = error.message if isinstance(error, FailureError) else str(error)
+        told += [message] if message and message not in told else []
+        error = error.__cause__
+    if failure.HasField("timeout_failure_info"):
+        kind = TimeoutType.Name(failure.timeout_failure_info.timeout_type).removeprefix("TIMEOUT_TYPE_").lower()
+        told[0:1] = [f"{kind.replace('_', '-')} timeout"]
+    return ": ".join(told)[:FAILURE_LENGTH]
+
+
+async def first_value(given: Payloads, converter: DataConverter) -> Any:
+    """The first of some values; None without one, and where it cannot be read here."""
+    if not given.payloads:
+        return None
+    try:
+        return (await converter.decode(given.payloads[:1]))[0]
+    except Exception:  # noqa: BLE001  a converter or codec of the user's, or bytes that are none of ours
+        return None
 
 
 def _said(what: str, who: str, why: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from temporalio.api.schedule.v1 import ScheduleListEntry
     from temporalio.api.workflow.v1 import WorkflowExecutionInfo
 
-    from schedules.model import ObservedSchedule, Times
+    from schedules.model import Action, ObservedSchedule, Times
 
 SCHEDULED_BY = "TemporalScheduledById"
 SCHEDULED_TIME = "TemporalScheduledStartTime"
@@ -104,7 +104,7 @@ def job_from_description(observed: ObservedSchedule, retention: timedelta | None
         workflow_id=observed.action.workflow_id,
         workflow_type=observed.action.workflow_type,
         retention=retention,
-        limit=_limit(request) if request else None,
+        limit=_limit(request) if request else _limit_of_action(observed.action),
         fingerprint=observed.fingerprint or "",
         next_times=activity.next_times,
         recent=activity.started,
@@ -126,6 +126,12 @@ def job_request(observed: ObservedSchedule) -> JobRequest | None:
 def _limit(request: JobRequest) -> timedelta:
     seconds = request.deadline if request.deadline is not None else sum(step.timeout for step in request.steps)
     return timedelta(seconds=seconds)
+
+
+def _limit_of_action(action: Action) -> timedelta | None:
+    """Of a workflow that the schedule starts itself."""
+    given = [seconds for seconds in (action.execution_timeout, action.run_timeout) if seconds]
+    return timedelta(seconds=max(given)) if given else None
 
 
 def with_times(job: Job, times: Times) -> Job:

@@ -25,7 +25,7 @@ UNFINISHED = "started"
 async def newest_run(records: Records, job: Job, at: datetime) -> Run | None:
     """The newest run of an occurrence, by the server's own state of it and not by its index; None for none."""
     sought = Run(f"{job.prefix}{stamp(at)}", "", at, at)
-    described = await records.described(sought)
+    described = await records.described(sought.id, sought.run_id)
     return run_from(described.workflow_execution_info) if described else None
 
 
@@ -33,7 +33,7 @@ async def follow_run(records: Records, run: Run, tell: Callable[[str], None], st
     """Its outcome and the reason, once it has ended; `started` where `stop` was set before."""
     told = ""
     while not stop.is_set():
-        described = await records.described(run)
+        described = await records.described(run.id, run.run_id)
         now = run_from(described.workflow_execution_info) if described else None
         if now is None:
             return "forgotten", "the server does not know the run any more"

@@ -11,6 +11,7 @@ from schedules.shown import printable
 
 LONGEST_REASON = 500
 """Characters; the server takes 1,000 for the whole note."""
+_UNTIL = re.compile(r"paused by .+? at \d{4}-.+ \(until (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)")
 _PAUSED = re.compile(r"paused by .+? at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 
 
@@ -34,6 +35,12 @@ def resumed_note(until: datetime) -> str:
 def paused_at(note: str) -> datetime | None:
     """When the pause of a note of ours began; None for a note of somebody else."""
     found = _PAUSED.match(note)
+    return datetime.fromisoformat(found[1]) if found else None
+
+
+def paused_until(note: str) -> datetime | None:
+    """When the pause of a note of ours ends by itself; None for one that does not, and for a note of somebody else."""
+    found = _UNTIL.fullmatch(note)
     return datetime.fromisoformat(found[1]) if found else None
 
 

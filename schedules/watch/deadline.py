@@ -33,7 +33,8 @@ def expected_by(job: Job, occurrences: Sequence[Occurrence], runs: Sequence[Run]
     """When the oldest occurrence that has not come to an end should have; None where there is none.
 
     `occurrences` are oldest first. One that has ended, however, makes up for those before it. A policy's decision not to run
-    is an end, too, and so is a pause. Whether the end was a success is another question.
+    is an end, too, and so is a pause. Whether the end was a success is another question. A run that goes on, of which neither
+    a success nor a limit says how long it may take, is not expected to end.
     """
     if job.paused:
         return None
@@ -44,7 +45,8 @@ def expected_by(job: Job, occurrences: Sequence[Occurrence], runs: Sequence[Run]
         if each.verdict in NOT_STARTED and each.scheduled_at <= now:
             found = at + longest
         elif each.verdict == "running":
-            found = at + (longest or job.limit or NONE)
+            limit = longest or job.limit
+            found = at + limit if limit else found
         elif each.run is not None or each.verdict == "forgotten":
             break
     return found

@@ -144,10 +144,17 @@ def _around(project: Project) -> Iterator[Rule]:
     last = "tickwright_monitor_last_look_timestamp_seconds"
     expr = f"time() - max({last}) > {MONITOR_SILENT} or absent({last})"
     yield Rule("MonitorGone", expr, "page", "no monitor has seen the jobs of late: nobody would be told of them", "1m")
-    queues = {queue for job in project.jobs for queue in (job.task_queue, *(step.task_queue for step in job.steps))}
-    for queue in sorted(filter(None, queues)):
+    for queue in sorted(set(filter(None, _queues(project.jobs)))):
         expr = f"absent(tickwright_worker_info{{task_queue={_quoted(queue)}}})"
         yield Rule("WorkersGone", expr, "page", f"no worker polls task queue {plain(queue)}", "5m")
+
+
+def _queues(jobs: Iterable[JobSpec]) -> Iterator[str | None]:
+    """Those of our own workers: whatever runs a workflow that the schedule starts itself may export nothing of ours."""
+    for job in jobs:
+        if not (job.run and job.run.workflow and job.run.workflow.direct):
+            yield from (job.task_queue, *(step.task_queue for step in job.steps))
+        yield job.on_missed.task_queue if job.on_missed and job.on_missed.channels else None
 
 
 def plain(text: str) -> str:

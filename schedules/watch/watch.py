@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from activities.contract import JOB_WORKFLOW
+from schedules.ledger.chains import chained
 from schedules.ledger.overview import MOST_RUNS, RUNNING, closer, known_times, marked, runs_by_job
 from schedules.ledger.reasons import SLACK, stamp
 from schedules.ledger.records import Found, gathered
@@ -59,7 +60,7 @@ class Watch:
         await self._look_closer(now)
         self.jobs = {job.name: job for job in listed}
         self.figures = [
-            figures_of(known.job, known.state, known.memory.runs, begin, now)
+            figures_of(known.job, known.state, chained(known.job, known.memory.runs), begin, now)
             for known in self._known.values()
             if known.state
         ]

@@ -13,6 +13,7 @@ from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
 from temporalio.client import (
     Client,
     Schedule,
+    ScheduleActionExecutionStartWorkflow,
     ScheduleActionStartWorkflow,
     ScheduleIntervalSpec,
     ScheduleSpec,
@@ -147,6 +148,27 @@ async def test_a_run_that_was_left_out_since_one_before_it_still_waits_for_a_wor
     [reason] = await reasons(client, job)
     assert "has waited for a worker since" in reason
     assert f"the run {job}-{text(DUE)}" not in reason
+
+
+@pytest.mark.parametrize("after", [0.5, -0.5], ids=["before the look began", "while it went on"])
+async def test_a_run_that_was_started_a_moment_ago_does_not_wait_yet_and_shows_that_the_job_runs(
+    client: Client, job: str, after: float
+) -> None:
+    """The time that is asked about was left out by overlap, and the next one has just been started."""
+    await asyncio.sleep(3)  # The server has the schedule's age from its own clock.
+    handle = client.get_schedule_handle(job)
+    await handle.trigger()
+    while not (running := (await handle.describe()).info.running_actions):  # noqa: ASYNC110 - as above
+        await asyncio.sleep(0.05)
+    [action] = running
+    assert isinstance(action, ScheduleActionExecutionStartWorkflow)
+    started = (await client.get_workflow_handle(action.workflow_id).describe()).start_time
+    now = started + timedelta(seconds=after)
+    watched = WatchedJob(job, TimesRequest("UTC", intervals=[[1, 0]]), 1.0, 3600.0, [0])
+    request = WatchdogRequest("billing", "default", [Target("hook")], [watched])
+    activities = WatchActivities(client, previous_occurrence, now=lambda: now)
+    state = WatchState(text(now - timedelta(seconds=3)), text(now))
+    assert (await ActivityEnvironment().run(activities.look_for_missed, Look(request, state))).missed == []
 
 
 async def test_the_first_look_only_begins(client: Client, job: str) -> None:

@@ -7,10 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from temporalio import workflow
 from temporalio.client import Client
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.contract import RESUME_PREFIX
-from tests.integration.operating import Diary, command, done, hourly, stamp
+from schedules.operating.writes import Writes
+from schedules.pause import pause
+from schedules.workers import Workers
+from tests.integration.operating import HOUR, Diary, command, done, hourly, hours_ago, stamp
 from tests.integration.scenes import SECOND, Scene, now, until
 from tests.processes import worker
 from tests.servers import DevServer
@@ -180,3 +185,57 @@ async def test_a_timed_pause_without_a_worker_says_what_is_missing(
         await done(server, "resume", job)
 
     assert f"no worker polls task queue `{name}`" in told["jobs"][0]["warning"]
+
+
+async def test_a_pause_that_nobody_could_end_says_so_until_a_worker_does(
+    server: DevServer, client: Client, name: str, tmp_path: Path
+) -> None:
+    async with Scene(client, name) as scene:
+        job, later = await hourly(scene, "job"), await hourly(scene, "later")
+        await done(server, "pause", job, "--until", "3s", "--reason", "a \N{SNOWMAN} (until noon)")
+        paused = now()
+        told = await done(server, "pause", later, "--until", "1h")
+        await until(paused + 9 * SECOND)
+
+        states = {each["job"]: each for each in (await done(server, "status", "--owner", f"{name}/test"))["jobs"]}
+        explained = await done(server, "explain", job, stamp(hours_ago(-1)))
+        text = (await command(server, "explain", later, stamp(hours_ago(-1)))).stdout
+        async with worker(server.address, cwd=tmp_path, task_queue=name):
+            note = await until_state(scene, job, paused=False)
+        after = (await done(server, "explain", job, stamp(hours_ago(-1))))["resumes_at"]
+        await done(server, "resume", later)
+
+    end, fault = states[job]["resumes_at"], f"no worker polls task queue `{name}`"
+    assert states[job]["not_resumed_because"] == explained["not_resumed_because"] == fault
+    assert end == explained["resumes_at"]
+    assert note == f"resumed at {end}, as the pause had said"
+    assert after is None
+    assert states[later]["not_resumed_because"] is None
+    assert told["jobs"][0]["note"].endswith(f"(until {states[later]['resumes_at']})")
+    assert f"pause      paused until {states[later]['resumes_at']} (resumes by itself)" in text
+
+
+async def test_other_workers_than_ours_would_not_end_the_pause_of_what_a_schedule_starts_itself(
+    client: Client, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("schedules.workers.ANSWER_SECONDS", 1)
+    others = Worker(client, task_queue=name, workflows=[Theirs], workflow_runner=UnsandboxedWorkflowRunner())
+    async with Scene(client, name) as scene, others:
+        job = await hourly(scene, "job", run={"workflow": {"type": "Theirs", "direct": {}}})
+        async with asyncio.timeout(20):
+            while not await Workers(client).polls(name):  # noqa: ASYNC110  the server tells nobody
+                await asyncio.sleep(0.1)
+
+        known = await scene.records.job(job)
+        assert known
+        _, warning = await pause(Writes(client), known, "ann", now(), "", now() + HOUR)
+        await Writes(client).forget_resume(job)
+
+    assert warning == f"no worker of Tickwright answers in task queue `{name}`: without one it stays paused"
+
+
+@workflow.defn
+class Theirs:
+    @workflow.run
+    async def run(self) -> None:
+        return

@@ -21,10 +21,10 @@ from temporalio.client import (
 from temporalio.worker import Worker
 
 from activities import HandlerError, handler
-from activities.alerts import WATCHDOG_WORKFLOW, AlertRequest, Target
+from activities.alerts import INCIDENT_PREFIX, WATCHDOG_WORKFLOW, AlertRequest, Target
 from activities.contract import JOB_WORKFLOW, TimesRequest
 from activities.handlers.http import open_session
-from activities.report import INCIDENT_ID, ReportActivities
+from activities.report import ReportActivities
 from activities.secrets import SecretStore
 from activities.send import SendActivities
 from activities.watch import WatchdogRequest, WatchedJob
@@ -61,7 +61,7 @@ async def _incident(client: Client, service: Receiver, target: Target, mended: a
     await service.until(lambda it: "paused" in it.events(), "no pause")
     mended.set()
     await service.until(lambda it: "recovery" in it.events(), "no recovery")
-    incident: WorkflowHandle[object, object] = client.get_workflow_handle(INCIDENT_ID + "told")
+    incident: WorkflowHandle[object, object] = client.get_workflow_handle(INCIDENT_PREFIX + "told")
     await incident.result()
     runs = [each.action for each in (await schedule.describe()).info.recent_actions]
     ids = [getattr(action, "workflow_id", "") for action in runs]

@@ -225,3 +225,21 @@ def test_ten_thousand_jobs_share_their_rules(tmp_path: Path) -> None:
     case["alert_rule_test"][0]["exp_alerts"] = expected
 
     assert "SUCCESS" in judged(tmp_path, document, case)
+
+
+def test_only_queues_of_our_own_workers_are_missed() -> None:
+    """Who runs a workflow that the schedule starts itself may export nothing: that alert could never end."""
+    direct = {"workflow": {"type": "Approval", "direct": {}}}
+    of = [
+        job("one", task_queue="ours"),
+        job("two", task_queue="theirs", run=direct),
+        job("three", task_queue="ours", on_missed={"channels": ["ops"], "task_queue": "watching"}),
+    ]
+    queues = {rule["annotations"]["summary"] for rule in rules(*of)["groups"][0]["rules"] if "Workers" in rule["alert"]}
+    assert queues == {"no worker polls task queue ours", "no worker polls task queue watching"}
+
+
+def test_a_workflow_that_the_schedule_starts_itself_has_the_other_rules() -> None:
+    direct = {"workflow": {"type": "Approval", "direct": {}}}
+    names = {"TickwrightJobOverdue", "TickwrightJobFailed", "TickwrightJobMissed", "TickwrightJobPaused"}
+    assert names <= set(by_name(rules(job("two", task_queue="theirs", run=direct))))

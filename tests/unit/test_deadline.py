@@ -46,6 +46,11 @@ def test_of_several_the_oldest_counts_unless_a_later_one_has_ended() -> None:
     assert deadline([*two_missing, run(NOON)]) is None
 
 
+def test_a_run_that_goes_on_of_which_nothing_says_how_long_it_may_take_is_not_overdue() -> None:
+    """A workflow that the schedule starts itself, the first time."""
+    assert deadline([run(NOON, None)], job(created_at=NOON - MINUTE)) is None
+
+
 def test_a_run_that_goes_on_without_any_success_has_its_limit() -> None:
     limited = job(limit=timedelta(hours=1), created_at=NOON - MINUTE)
     assert deadline([run(NOON, None)], limited) == NOON + timedelta(hours=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from schedules.ledger.facts import Job, Run
 from schedules.ledger.occurrences import ledger
-from schedules.ledger.state import JobState, state_of
+from schedules.ledger.state import JobState, OpenIncident, state_of
 from schedules.ledger.timeline import Event
 from schedules.status_view import state_json, state_row
 from tests.unit.ledgers import MINUTE, NOON, job, run
@@ -98,3 +99,17 @@ def test_times_in_a_row_are_those_of_the_jobs_zone() -> None:
     assert state_json(found)["next"] == "2027-03-01T12:10:00Z"
     assert state_json(found)["last"]["lateness"] == 0.0
     assert timedelta(seconds=state_json(found)["last"]["duration"]) == MINUTE
+
+
+@pytest.mark.parametrize(
+    ("incident", "said"),
+    [
+        (OpenIncident("T", 1, ("ops", "hook")), "failed; incident open since T, told: ops, hook"),
+        (OpenIncident("T", 3, ("ops",)), "failed; incident open since T, told: ops from failure 3 on"),
+        (OpenIncident("T", 1, ()), "failed; incident open since T, told: nobody"),
+        (OpenIncident("T"), "failed; incident open since T, told: whom is not known here"),
+    ],
+)
+def test_an_open_incident_stands_behind_the_reason(incident: OpenIncident, said: str) -> None:
+    failing = replace(state(job(), all_four(run(NOON, status="failed"))), incident=incident)
+    assert state_row(failing, NOW)["why"] == said

@@ -16,7 +16,7 @@ from schedules.ledger.occurrences import ledger, origin_of
 from schedules.ledger.timeline import Event, Timeline
 from schedules.operating.assign import assigned
 from schedules.operating.holes import estimate, holes, progress_text
-from schedules.operating.notes import checked_reason, pause_note, paused_at
+from schedules.operating.notes import checked_reason, pause_note, paused_at, paused_until
 from schedules.operating.order import request_for
 from schedules.operating.rate import seconds_between
 from tests.factories import utc
@@ -154,6 +154,13 @@ def test_a_pause_tells_since_when_it_is() -> None:
     assert note == ("paused by ann@host at home at 2027-03-01T12:00:00Z: by day (until 2027-03-01T12:10:00Z)")
     assert paused_at(note) == utc("2027-03-01T12:00")
     assert paused_at("paused by somebody at noon") is None
+    assert paused_until(note) == NOON + TEN
+
+
+def test_a_pause_without_an_end_has_none_whatever_its_reason_says() -> None:
+    note = pause_note("ann@host", NOON, "(until 2027-03-02T12:00:00Z), or later", None)
+    assert paused_until(note) is None
+    assert paused_until("by hand (until 2027-03-02T12:00:00Z)") is None
     assert checked_reason(" two\n lines \x1b[31m") == "two lines ␣[31m"
 
 

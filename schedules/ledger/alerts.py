@@ -1,0 +1,164 @@
+"""Who was told of an occurrence, and why nobody was. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from schedules.duration import format_duration
+from schedules.ledger.facts import NOT_RUN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from activities.alerts import AlertRequest
+    from activities.watch import WatchedJob, WatchState
+    from schedules.ledger.facts import Run, Verdict
+    from schedules.ledger.notices import Sent, Told
+
+MISSABLE: frozenset[Verdict] = frozenset({"missed", "paused", "used_up", "due", "waiting", "too_late", "skipped"})
+"""What a watchdog may find missing."""
+REPORTED = frozenset({"failed", "timed_out", "compensation_failed"})
+FIRST = frozenset({"failure", "paused"})
+"""The notices by which people learn of an incident."""
+DIRECT = "not known for a workflow that the schedule starts itself (direct): nothing of Tickwright runs in it"
+UNREADABLE = "not known: what is stored of it cannot be read here (the key is missing, or it is gone)"
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """The incident in which a run has a part: as failure `number` in a row since `since`, or 0 for the success that ended it.
+
+    `told_of` is the run of its first notice, `ended_by` that of its end; both empty where there is none.
+    """
+
+    workflow_id: str
+    run_id: str
+    since: str
+    number: int
+    told_of: str = ""
+    ended_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Alerts:
+    """`why` nobody was told; empty where somebody was."""
+
+    sent: tuple[Sent, ...] = ()
+    why: str = ""
+    incident: Incident | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """What the newest look of a watchdog knows: of the job it watches, and of all of them."""
+
+    job: WatchedJob
+    state: WatchState
+
+
+def of_run(run: Run, alerts: AlertRequest | None, told: Sequence[Told]) -> Alerts:
+    """`told` are the parts of the job's incidents that were open when the run ended."""
+    sent = tuple(each for part in told for each in part.sent if each.about_run == run.run_id)
+    incident = next((found for part in told if (found := _part_of(run, part))), None)
+    if not sent and not all(part.readable for part in told):
+        return Alerts(why=UNREADABLE)
+    return Alerts(sent, "" if sent else _why_not_told(run, alerts, incident), incident)
+
+
+def of_missed(at: datetime, verdict: Verdict, told: Told | None, watching: Watching | None) -> Alerts:
+    """`told` is the notice of just this time, if there is one."""
+    if told and told.sent:
+        return Alerts(told.sent)
+    if told and not told.readable:
+        return Alerts(why=UNREADABLE)
+    return Alerts(why=_why_not_missed(at, verdict, watching))
+
+
+def _part_of(run: Run, part: Told) -> Incident | None:
+    """The reports are taken as the incident takes them: each run once, and a success begins anew."""
+    failures, since, found = part.failures, part.since, None
+    for report in part.reports:
+        succeeded = report.outcome == "succeeded"
+        if found:
+            if succeeded:
+                return _with_notices(found, part, report.workflow_id)
+            continue
+        if not succeeded:
+            failures, since = failures + 1, since or report.scheduled_at
+        if report.run_id == run.run_id:
+            if succeeded:
+                return _with_notices((since, 0), part, report.workflow_id)
+            found = (since, failures)
+        if succeeded:
+            failures, since = 0, ""
+    return _with_notices(found, part, "") if found else None
+
+
+def _with_notices(found: tuple[str, int], part: Told, ended_by: str) -> Incident:
+    since, number = found
+    first = next((each.about for each in part.sent if each.event in FIRST and each.since == since), "")
+    told_of = first or ("a run before" if part.was_told and part.since == since else "")
+    return Incident(part.workflow_id, part.run_id, since, number, told_of, ended_by)
+
+
+def _why_not_told(run: Run, alerts: AlertRequest | None, incident: Incident | None) -> str:
+    if run.closed_at is None:
+        return "it goes on"
+    if run.verdict in NOT_RUN or run.verdict == "cancelled":
+        return f"a run that ended as {run.verdict} says nothing about the job"
+    if alerts is None or not (alerts.on_failure or alerts.on_recovery):
+        return "no channel: neither on_failure nor on_recovery names one in the spec of then"
+    if run.verdict == "succeeded":
+        return _why_no_recovery(alerts, incident)
+    if run.verdict not in REPORTED or run.status in {"terminated", "timed_out"}:
+        return f"a run that the server ended ({run.status}) cannot tell its incident of that"
+    if incident is None:
+        return "no incident of that time knows of the run: it was not told, or the namespace keeps it no more"
+    return _why_no_failure(alerts, incident)
+
+
+def _why_no_recovery(alerts: AlertRequest, incident: Incident | None) -> str:
+    if incident is None or not incident.since:
+        return "it succeeded, and no incident was open"
+    if not incident.told_of:
+        return f"it ended the incident since {incident.since} before that was told to anybody"
+    if alerts.on_recovery == []:
+        return f"on_recovery names no channel; the incident since {incident.since} has ended with it"
+    return f"the end of the incident since {incident.since} is told once what was posted before it is delivered or given up"
+
+
+def _why_no_failure(alerts: AlertRequest, incident: Incident) -> str:
+    if not alerts.on_failure:
+        return "no channel: on_failure names none in the spec of then"
+    if incident.number < alerts.after:
+        return (
+            f"failure {incident.number} in a row, and people are told of number {alerts.after} (after: {alerts.after})"
+        )
+    if incident.told_of:
+        return f"the incident, open since {incident.since}, had been told already, of {incident.told_of}"
+    return "the incident has not told anybody yet"
+
+
+def _why_not_missed(at: datetime, verdict: Verdict, watching: Watching | None) -> str:
+    if verdict not in MISSABLE:
+        return f"{verdict} is no miss: on_missed tells nothing of it"
+    if watching is None:
+        return "no watchdog of the project has looked for the job: it has no on_missed, or no worker runs the watchdog"
+    job, state = watching.job, watching.state
+    until = at + timedelta(seconds=job.grace)
+    if not state.looked_at or until > datetime.fromisoformat(state.looked_at):
+        looked = state.looked_at or "never"
+        return (
+            f"its grace of {_length(job.grace)} ends at {until:%Y-%m-%dT%H:%M:%SZ}; the watchdog last looked: {looked}"
+        )
+    if (first := state.missing.get(job.job)) and job.job in state.told:
+        return f"told once of the job, of its time {first}, until it runs again"
+    if first and job.job in state.paused:
+        return f"a job may be paused for {_length(job.paused_for)} (paused_for) before anybody is told"
+    return "the watchdog did not find it missing: it asks about the newest time only, and cannot look while its own workers are away"
+
+
+def _length(seconds: float) -> str:
+    return format_duration(timedelta(seconds=round(seconds)))

@@ -1,0 +1,197 @@
+"""What an incident, or a notice by itself, told to whom: read from the history of its workflow. No address is ever looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from temporalio.converter import value_to_type
+
+from activities.alerts import ENDED_SIGNAL, SEND_NOTICE, AlertRequest
+from schedules.ledger.story import failure_text, first_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from google.protobuf.timestamp_pb2 import Timestamp
+    from temporalio.api.history.v1 import HistoryEvent
+    from temporalio.api.workflow.v1 import PendingActivityInfo
+    from temporalio.converter import DataConverter
+
+SentState = Literal["delivered", "under_way", "given_up"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One notice to one channel. `at` is when it was delivered or given up, or else posted; `event_id` that of its posting.
+
+    `since` is the scheduled time of the first failure of its incident; `about` the run that it tells of.
+    """
+
+    event: str
+    channel: str
+    state: SentState
+    at: datetime
+    attempts: int
+    workflow_id: str
+    run_id: str
+    event_id: int
+    about: str = ""
+    about_run: str = ""
+    since: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A run that told the incident how it ended."""
+
+    run_id: str
+    workflow_id: str
+    outcome: str
+    scheduled_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The history of one workflow that tells. An incident that goes on from an earlier part has `failures` since `since`.
+
+    `readable` is False where the key to its values is missing.
+    """
+
+    workflow_id: str
+    run_id: str
+    failures: int = 0
+    since: str = ""
+    was_told: bool = False
+    reports: tuple[Reported, ...] = ()
+    sent: tuple[Sent, ...] = ()
+    readable: bool = True
+
+
+async def told_by(
+    workflow_id: str,
+    run_id: str,
+    events: Sequence[HistoryEvent],
+    pending: Iterable[PendingActivityInfo],
+    converter: DataConverter,
+) -> Told:
+    """What a workflow's history says; `pending` is what it does now."""
+    listener = _Listener(Told(workflow_id, run_id), converter)
+    for event in events:
+        await listener.hear(event)
+    for info in pending:
+        await listener.hear_pending(info)
+    return listener.told()
+
+
+class _Listener:
+    """Notices by the event that posted them."""
+
+    def __init__(self, told: Told, converter: DataConverter) -> None:
+        self._told, self._converter = told, converter
+        self._sent: dict[int, Sent] = {}
+        self._by_activity: dict[str, int] = {}
+        self._reports: dict[str, Reported] = {}
+
+    def told(self) -> Told:
+        return replace(self._told, reports=(*self._reports.values(),), sent=(*self._sent.values(),))
+
+    async def hear(self, event: HistoryEvent) -> None:
+        kind = (event.WhichOneof("attributes") or "").removesuffix("_event_attributes")
+        hear: Callable[[HistoryEvent, Any], Any] | None = getattr(self, f"_{kind}", None)
+        if hear is not None:
+            await hear(event, getattr(event, f"{kind}_event_attributes"))
+
+    async def hear_pending(self, info: PendingActivityInfo) -> None:
+        place = self._by_activity.get(info.activity_id)
+        if place is None:
+            return
+        error = await failure_text(info.last_failure, self._converter) if info.HasField("last_failure") else ""
+        self._sent[place] = replace(self._sent[place], attempts=info.attempt, error=error)
+
+    async def _workflow_execution_started(self, _event: HistoryEvent, told: Any) -> None:
+        state = await self._mapping(told.input)
+        failures, since = int(state.get("failures") or 0), str(state.get("since") or "")
+        self._told = replace(self._told, failures=failures, since=since, was_told=bool(state.get("told")))
+
+    async def _workflow_execution_signaled(self, _event: HistoryEvent, told: Any) -> None:
+        if told.signal_name != ENDED_SIGNAL or not (report := await self._mapping(told.input)):
+            return
+        run_id, workflow_id, outcome, at = (
+            str(report.get(key, "")) for key in ("run_id", "workflow_id", "outcome", "scheduled_at")
+        )
+        self._reports.setdefault(run_id, Reported(run_id, workflow_id, outcome, at))
+
+    async def _workflow_execution_terminated(self, event: HistoryEvent, _told: Any) -> None:
+        for place, sent in self._sent.items():
+            if sent.state == "under_way":
+                self._close(event, place, "given_up", "the workflow that sends was terminated")
+
+    async def _activity_task_scheduled(self, event: HistoryEvent, told: Any) -> None:
+        if told.activity_type.name != SEND_NOTICE or not (delivery := await self._mapping(told.input)):
+            return
+        notice, target = (dict(delivery.get(key) or {}) for key in ("notice", "target"))
+        self._by_activity[told.activity_id] = event.event_id
+        self._sent[event.event_id] = Sent(
+            event=str(notice.get("event", "")),
+            channel=str(target.get("channel", "")),
+            state="under_way",
+            at=_time(event.event_time),
+            attempts=0,
+            workflow_id=self._told.workflow_id,
+            run_id=self._told.run_id,
+            event_id=event.event_id,
+            about=str(notice.get("workflow_id") or ""),
+            about_run=str(notice.get("run_id") or ""),
+            since=str(notice.get("since") or ""),
+        )
+
+    async def _activity_task_started(self, _event: HistoryEvent, told: Any) -> None:
+        if sent := self._sent.get(told.scheduled_event_id):
+            self._sent[told.scheduled_event_id] = replace(sent, attempts=told.attempt)
+
+    async def _activity_task_completed(self, event: HistoryEvent, told: Any) -> None:
+        self._close(event, told.scheduled_event_id, "delivered")
+
+    async def _activity_task_failed(self, event: HistoryEvent, told: Any) -> None:
+        self._close(event, told.scheduled_event_id, "given_up", await failure_text(told.failure, self._converter))
+
+    async def _activity_task_timed_out(self, event: HistoryEvent, told: Any) -> None:
+        self._close(event, told.scheduled_event_id, "given_up", await failure_text(told.failure, self._converter))
+
+    def _close(self, event: HistoryEvent, place: int, state: SentState, error: str = "") -> None:
+        if sent := self._sent.get(place):
+            self._sent[place] = replace(sent, state=state, at=_time(event.event_time), error=error)
+
+    async def _mapping(self, given: Any) -> dict[str, Any]:
+        """The first argument; empty, and the whole marked as not readable, where it is none that can be read here."""
+        value = await first_value(given, self._converter)
+        if isinstance(value, dict):
+            return value
+        self._told = replace(self._told, readable=False)
+        return {}
+
+
+def _time(message: Timestamp) -> datetime:
+    return message.ToDatetime(tzinfo=UTC)
+
+
+async def alerts_of(events: Sequence[HistoryEvent], converter: DataConverter) -> AlertRequest | None:
+    """Who was to be told of a run: what it was given says it. Raises UnknownRequestError where that cannot be read here."""
+    given = events[0].workflow_execution_started_event_attributes.input if events else None
+    request = await first_value(given, converter) if given else None
+    if not isinstance(request, dict):
+        raise UnknownRequestError
+    if not request.get("alerts"):
+        return None
+    try:
+        alerts: AlertRequest = value_to_type(AlertRequest, request["alerts"])
+    except (TypeError, ValueError) as error:
+        raise UnknownRequestError from error
+    return alerts
+
+
+class UnknownRequestError(Exception):
+    """What a run was given is gone, or encrypted with a key that is missing here."""
