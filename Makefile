@@ -8,7 +8,7 @@ LOCK := requirements.lock
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
 WORKERS ?= 2
 
-.PHONY: run setup test unit check format docs lock sbom audit bench fuzz soak clean
+.PHONY: run setup test unit check format docs picture lock sbom audit bench fuzz soak clean
 
 run: setup ## Start everything on this machine and watch jobs run
 	$(BIN)/python -m worker.dev
@@ -43,6 +43,9 @@ format: setup ## Put the code in its form
 docs: setup ## Renew what is generated: the JSON Schema, and the README's references
 	$(BIN)/python -m schedules.json_schema > schedules/tickwright.schema.json
 	$(BIN)/python -m tests.readme
+
+picture: setup ## Renew docs/board.png, by a Chromium of this machine
+	$(BIN)/python -m tests.board_picture
 
 lock: setup ## Renew the lock files from pyproject.toml: everything, what the image runs, what builds it
 	$(COMPILE) pyproject.toml --group dev --output-file $(LOCK)

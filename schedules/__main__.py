@@ -23,6 +23,7 @@ from schedules import (
     sync,
     trigger,
 )
+from schedules.board import command as board
 from schedules.terminal import run
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ VERBS = {
     "runs": ("show a job's occurrences, those that did not run included", runs.configure),
     "explain": ("tell the whole story of one occurrence, or why there is none", explain.configure),
     "monitor": ("serve metrics of every job for Prometheus", monitor.configure),
+    "board": ("serve one page that shows what ran, what did not, and what comes", board.configure),
     "rules": ("write Prometheus' alert rules for the jobs of spec files", rules.configure),
     "forecast": ("tell what will start, and what a maintenance window would delay or lose", forecast.configure),
     "pause": ("pause jobs, until a resume or until a time", pause.configure),

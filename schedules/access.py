@@ -1,7 +1,9 @@
-"""Who may read the metrics."""
+"""Who may read what is served."""
 
 from __future__ import annotations
 
+import binascii
+from base64 import b64decode
 from hmac import compare_digest
 from typing import TYPE_CHECKING
 
@@ -10,11 +12,14 @@ from schedules.errors import SettingsError
 if TYPE_CHECKING:
     from pathlib import Path
 
-SCHEME = "Bearer "
+SCHEME, BASIC = "Bearer ", "Basic "
 
 
 class Token:
-    """What has to be sent as `Authorization: Bearer …`; of a file, what it holds at that moment."""
+    """What has to be sent as `Authorization: Bearer …`, or as the password of Basic, which is what a browser can send.
+
+    Of a file it is what that holds at that moment.
+    """
 
     def __init__(self, text: str = "", file: Path | None = None) -> None:
         self._text = text
@@ -33,8 +38,7 @@ class Token:
     def admits(self, authorization: str) -> bool:
         """Whether a request with this header may read; how long the answer takes does not tell how much of it is right."""
         expected = self._expected()
-        given = authorization.removeprefix(SCHEME) if authorization.startswith(SCHEME) else ""
-        return bool(expected) and compare_digest(given.encode(errors="surrogateescape"), expected)
+        return bool(expected) and compare_digest(_given(authorization), expected)
 
     def _expected(self) -> bytes:
         """Empty where the file is not there: then nobody may."""
@@ -44,3 +48,15 @@ class Token:
             return self._file.read_bytes().strip()
         except OSError:
             return b""
+
+
+def _given(authorization: str) -> bytes:
+    """Empty where nothing was, or where it cannot be read."""
+    if authorization.startswith(SCHEME):
+        return authorization.removeprefix(SCHEME).encode(errors="surrogateescape")
+    if not authorization.startswith(BASIC):
+        return b""
+    try:
+        return b64decode(authorization.removeprefix(BASIC), validate=True).partition(b":")[2]
+    except (binascii.Error, ValueError):
+        return b""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from schedules.ledger.state import PauseEnd
     from schedules.ledger.story import StepStory, Story
 
+Line = tuple[str, str]
 LABEL = 11
 LONGEST_LINE = 1_000
 KINDS = {
@@ -85,22 +86,30 @@ def explained_json(told: Explained) -> dict[str, Any]:
 
 def explained_text(told: Explained) -> str:
     """Lines for a person; times are those of the job's zone."""
-    zone, due = told.job.times.timezone, told.due
     owner = f" of {told.job.owner}" if told.job.owner else ""
-    lines = [f"{told.job.name}{owner}", _line("time", f"{local_text(due.at, zone)} ({stamp(due.at)})")]
-    lines += [_line("outcome", _outcome(told))]
-    lines += [_line("due", _due(told))]
-    lines += [_line("", note) for note in due.notes]
+    lines = [f"  {label:<{LABEL}}{one_line(text, LONGEST_LINE)}" for label, text in explained_lines(told)]
+    return "\n".join([f"{told.job.name}{owner}", *lines])
+
+
+def explained_lines(told: Explained) -> list[Line]:
+    """What there is to tell, each line with its label; an empty one goes on with the line before."""
+    zone, due = told.job.times.timezone, told.due
+    lines = [
+        ("time", f"{local_text(due.at, zone)} ({stamp(due.at)})"),
+        ("outcome", _outcome(told)),
+        ("due", _due(told)),
+    ]
+    lines += [("", note) for note in due.notes]
     if not due.is_due:
-        lines += list(_nearest(due, zone))
+        lines += _nearest(due, zone)
     if told.occurrence:
-        lines += [_line("evidence", each) for each in told.occurrence.evidence]
-        lines += list(_run_lines(told, told.occurrence))
+        lines += [("evidence", each) for each in told.occurrence.evidence]
+        lines += _run_lines(told, told.occurrence)
     if told.pause_end:
-        lines.append(_line("pause", told.pause_end.text))
+        lines.append(("pause", told.pause_end.text))
     if told.alerts:
-        lines += [_line(label, text) for label, text in alert_lines(told.alerts)]
-    return "\n".join(lines)
+        lines += alert_lines(told.alerts)
+    return lines
 
 
 def _outcome(told: Explained) -> str:
@@ -117,49 +126,49 @@ def _due(told: Explained) -> str:
     return KINDS[told.due.kind] + (f"; {told.then}" if told.then else "")
 
 
-def _nearest(due: Due, zone: str) -> Iterator[str]:
+def _nearest(due: Due, zone: str) -> Iterator[Line]:
     for word, at in (("before", due.before), ("after", due.after)):
-        yield _line(word, f"{local_text(at, zone)} ({stamp(at)})" if at else "no scheduled time")
+        yield (word, f"{local_text(at, zone)} ({stamp(at)})" if at else "no scheduled time")
 
 
-def _run_lines(told: Explained, occurrence: Occurrence) -> Iterator[str]:
+def _run_lines(told: Explained, occurrence: Occurrence) -> Iterator[Line]:
     run, story, zone = occurrence.run, told.story, told.job.times.timezone
     if run is None:
         return
     how = ORIGINS.get(occurrence.origin, "by the schedule")
     late = span_text(run.started_at - run.scheduled_at)
-    yield _line("started", f"{local_text(run.started_at, zone)}, {late} after the scheduled time, {how}")
+    yield "started", f"{local_text(run.started_at, zone)}, {late} after the scheduled time, {how}"
     if story and story.taken_at:
         waited = span_text(story.taken_at - run.started_at)
-        yield _line("taken", f"after {waited} in task queue {run.task_queue}, by {story.taken_by}")
+        yield "taken", f"after {waited} in task queue {run.task_queue}, by {story.taken_by}"
     if run.links > 1:
-        yield _line("chain", f"{run.links} workflow runs in a row: the server retried it, or it continued as new")
+        yield "chain", f"{run.links} workflow runs in a row: the server retried it, or it continued as new"
     for earlier in occurrence.others:
-        yield _line("earlier", f"run {earlier.run_id}, started {stamp(earlier.started_at)}: {earlier.verdict}")
+        yield "earlier", f"run {earlier.run_id}, started {stamp(earlier.started_at)}: {earlier.verdict}"
     if story:
         yield from _story_lines(story, told.now)
     if run.closed_at:
-        yield _line("ended", f"{local_text(run.closed_at, zone)}, after {span_text(run.closed_at - run.started_at)}")
+        yield "ended", f"{local_text(run.closed_at, zone)}, after {span_text(run.closed_at - run.started_at)}"
     if run.result and run.result.not_run:
         account = run.result.not_run
-        yield _line("left out", f"{account.count} from {account.first} to {account.last}: {account.reason}")
-    yield _line("run", f"{run.id} {run.run_id}")
+        yield "left out", f"{account.count} from {account.first} to {account.last}: {account.reason}"
+    yield "run", f"{run.id} {run.run_id}"
     if told.link:
-        yield _line("link", told.link)
+        yield "link", told.link
 
 
-def _story_lines(story: Story, now: datetime) -> Iterator[str]:
+def _story_lines(story: Story, now: datetime) -> Iterator[Line]:
     for step in story.steps:
-        yield _line("step", f"{step.name}: {_step(step, now)}")
+        yield "step", f"{step.name}: {_step(step, now)}"
         for number, error in enumerate(step.errors, step.attempts - len(step.errors) + 1 - _before(step)):
-            yield _line("", f"attempt {max(number, 1)}: {error}")
+            yield "", f"attempt {max(number, 1)}: {error}"
         if step.heartbeat is not None:
             age = f", {span_text(now - step.heartbeat_at)} ago" if step.heartbeat_at else ""
-            yield _line("", f"last heartbeat{age}: {step.heartbeat}")
+            yield "", f"last heartbeat{age}: {step.heartbeat}"
     if story.ended_by:
-        yield _line("by", story.ended_by)
+        yield "by", story.ended_by
     if story.task_failure:
-        yield _line("fault", f"the workflow's code failed and is tried again: {story.task_failure}")
+        yield "fault", f"the workflow's code failed and is tried again: {story.task_failure}"
 
 
 def _before(step: StepStory) -> int:
@@ -201,7 +210,3 @@ def _step_json(step: StepStory) -> dict[str, Any]:
         "workflow_id": step.workflow_id or None,
         **{name: instant_json(at) if at else None for name, at in times.items()},
     }
-
-
-def _line(label: str, text: str) -> str:
-    return f"  {label:<{LABEL}}{one_line(text, LONGEST_LINE)}"

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from schedules.errors import SettingsError
-from schedules.options import at_least
 from schedules.selection import selected, selection_options
+from schedules.serving_options import (
+    TOKEN,
+    TOKEN_FILE,
+    address_of,
+    interval_of,
+    serving_options,
+    token_of_environment,
+)
 from schedules.terminal import run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import timedelta
 
-    from schedules.access import Token
-
-ADDRESS, TOKEN, TOKEN_FILE = "TICKWRIGHT_HTTP_ADDRESS", "TICKWRIGHT_HTTP_TOKEN", "TICKWRIGHT_HTTP_TOKEN_FILE"
-USUAL_ADDRESS, USUAL_INTERVAL, USUAL_RATE = "127.0.0.1:9465", "30s", 25
+USUAL_ADDRESS = "127.0.0.1:9465"
 EPILOG = f"""\
 It keeps nothing, so it may be restarted and run twice. {TOKEN}, or a file in {TOKEN_FILE}, makes /metrics ask for
 `Authorization: Bearer …`. The connection is that of the temporal CLI. With PATHs it also tells which schedules are missing or
@@ -34,25 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     selection_options(parser)
-    parser.add_argument(
-        "--address",
-        default=os.environ.get(ADDRESS, USUAL_ADDRESS),
-        metavar="HOST:PORT",
-        help=f"where to serve /metrics, /livez and /readyz (default: ${ADDRESS}, else {USUAL_ADDRESS})",
-    )
-    parser.add_argument(
-        "--interval",
-        default=USUAL_INTERVAL,
-        metavar="D",
-        help=f"how often to look at Temporal (default: {USUAL_INTERVAL})",
-    )
-    parser.add_argument(
-        "--rate",
-        type=at_least(1),
-        default=USUAL_RATE,
-        metavar="N",
-        help=f"calls of Temporal a second, at most (default: {USUAL_RATE})",
-    )
+    serving_options(parser, USUAL_ADDRESS, "/metrics, /livez and /readyz")
     parser.set_defaults(execute=execute)
 
 
@@ -62,39 +44,9 @@ def execute(options: argparse.Namespace) -> int:
 
     from schedules.watch.serve import serve
 
-    address, interval, token = _address(options.address), _interval(options.interval), _token()
+    address, interval, token = address_of(options), interval_of(options), token_of_environment()
     asyncio.run(serve(selected(options), address, token, interval, options.rate))
     return 0
-
-
-def _address(text: str) -> tuple[str, int]:
-    from schedules.address import host_and_port
-
-    try:
-        return host_and_port(text)
-    except ValueError as error:
-        raise SettingsError(f"--address: {error}") from None
-
-
-def _interval(text: str) -> timedelta:
-    from datetime import timedelta
-
-    from schedules.duration import parse_duration
-
-    try:
-        interval = parse_duration(text)
-    except ValueError as error:
-        raise SettingsError(f"--interval: {error}") from None
-    if interval < timedelta(seconds=1):
-        raise SettingsError(f"--interval {text}: write 1s or more")
-    return interval
-
-
-def _token() -> Token | None:
-    from schedules.access import Token
-
-    file = os.environ.get(TOKEN_FILE)
-    return Token.of(os.environ.get(TOKEN, ""), Path(file) if file else None)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

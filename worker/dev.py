@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from schedules.duration import parse_duration
 from schedules.errors import SettingsError, TickwrightError
+from schedules.explain import UI_URL
 from schedules.terminal import run
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 EXAMPLES, EXAMPLE_MODULES, EXAMPLE_ENVIRONMENT = "examples/jobs.yaml", ("examples.handlers",), "development"
 LAST_LOOK = 5.0
+BOARD_PORT, BOARD_INTERVAL, BOARD_RATE = 9466, 5.0, 25
 SHOW_CURSOR = b"\x1b[?25h\n"
 DEMO_URL, DEMO_STATE = "TICKWRIGHT_SECRET_DEMO_URL", "TICKWRIGHT_SECRET_DEMO_STATE"
 
@@ -50,7 +52,8 @@ async def run_all(options: argparse.Namespace) -> None:
         if options.seconds is not None:
             asyncio.get_running_loop().call_later(options.seconds.total_seconds(), stop.ask)
         summary = _nothing if options.paths else await _demo(parts, options.state)
-        client = await parts.enter_async_context(_temporal(options.state, stop))
+        client, ui = await parts.enter_async_context(_temporal(options.state, stop))
+        await parts.enter_async_context(_board(client, project, ui))
         since = datetime.now(UTC)
         await _apply(project, client, stop)
         async with _shown_runs(client, project.owner, since, summary):
@@ -114,8 +117,8 @@ def _start_log(settings: WorkerSettings, state: Path) -> None:
 
 
 @asynccontextmanager
-async def _temporal(state: Path, stop: Stop) -> AsyncIterator[Client]:
-    """The server that TEMPORAL_ADDRESS names, else an embedded one."""
+async def _temporal(state: Path, stop: Stop) -> AsyncIterator[tuple[Client, str]]:
+    """The server that TEMPORAL_ADDRESS names, else an embedded one; and its Web UI, as far as that is known."""
     from temporalio.client import Client
 
     from schedules.codec import data_converter
@@ -125,7 +128,7 @@ async def _temporal(state: Path, stop: Stop) -> AsyncIterator[Client]:
 
     if address := os.environ.get("TEMPORAL_ADDRESS"):
         print(f"Temporal: {address}")
-        yield await connect()
+        yield await connect(), os.environ.get(UI_URL, "")
         return
     async with embedded_server(state, stop.ask) as server:
         if server.port != PORT:
@@ -133,7 +136,30 @@ async def _temporal(state: Path, stop: Stop) -> AsyncIterator[Client]:
         if server.ui_port != UI_PORT:
             print(f"port {UI_PORT} is busy, so the Web UI took another")
         print(f"Temporal: {server.address}\nWeb UI:   {server.ui}", flush=True)
-        yield await Client.connect(server.address, data_converter=data_converter(codec_keys()))
+        yield await Client.connect(server.address, data_converter=data_converter(codec_keys())), server.ui
+
+
+@asynccontextmanager
+async def _board(client: Client, project: Project, ui: str) -> AsyncIterator[None]:
+    """The board of the jobs, while the context lasts."""
+    from schedules.board.guard import Guard
+    from schedules.board.serve import board
+    from schedules.selection import Selection
+    from worker.ports import HOST, claimed_port
+
+    async def connected() -> Client:
+        return client
+
+    interval, meant = timedelta(seconds=BOARD_INTERVAL), Selection(project.owner)
+    with claimed_port(BOARD_PORT) as port:
+        async with board(meant, (HOST, port), Guard(None), interval, BOARD_RATE, ui, connected) as (url, looking):
+            print(f"Board:    {url}/", flush=True)
+            looks = asyncio.create_task(looking.run())
+            try:
+                yield
+            finally:
+                looks.cancel()
+                await asyncio.wait((looks,))
 
 
 async def _apply(project: Project, client: Client, stop: Stop) -> None:

@@ -51,7 +51,7 @@ def figures_of(job: Job, state: JobState, runs: Sequence[Run], since: datetime, 
     return Figures(
         job=job.name,
         owner=job.owner,
-        next_at=_next(job, now),
+        next_at=next_start(job, now),
         started_at=max((run.started_at for run in runs), default=None),
         succeeded_at=_last_end(run for run in runs if run.verdict == "succeeded"),
         failed_at=_last_end(run for run in runs if run.verdict in TROUBLE),
@@ -70,7 +70,7 @@ def figures_of(job: Job, state: JobState, runs: Sequence[Run], since: datetime, 
     )
 
 
-def _next(job: Job, now: datetime) -> datetime | None:
+def next_start(job: Job, now: datetime) -> datetime | None:
     """A paused job has no next run; of one whose times are not all known, the server tells the next."""
     if job.paused or job.remaining == 0:
         return None

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from schedules.cron.occurrences import next_after, previous_before
+from schedules.ledger.chains import chained
 from schedules.ledger.overview import NO_REASON, Close, Look, dated, look_at
 from schedules.ledger.reasons import SLACK
 from schedules.ledger.state import JobState, state_of
@@ -14,7 +15,7 @@ from schedules.listed import cut
 from schedules.watch.memory import Memory
 
 if TYPE_CHECKING:
-    from schedules.ledger.facts import Job, Verdict
+    from schedules.ledger.facts import Job, Run, Verdict
     from schedules.ledger.occurrences import Occurrence
 
 SECOND = timedelta(seconds=1)
@@ -33,13 +34,18 @@ class Known:
     job: Job
     memory: Memory = field(default_factory=Memory)
     described: Job | None = None
-    explained: dict[datetime, Verdict] = field(default_factory=dict)
+    explained: dict[datetime, Occurrence] = field(default_factory=dict)
     paused_at: datetime | None = None
     look: Look | None = None
     state: JobState | None = None
     odd: bool = False
     closely_at: datetime = NEVER
     again_at: datetime = NEVER
+
+    @property
+    def runs(self) -> list[Run]:
+        """Those kept; a workflow that the server has begun anew is one."""
+        return chained(self.job, self.memory.runs)
 
     def update(self, listed: Job, begin: datetime, now: datetime) -> None:
         """Thinks about the job anew if there is a reason to; `begin` is from when on is counted."""
@@ -50,7 +56,8 @@ class Known:
         self.job, self.memory.changed = job, False
         self.paused_at = self.paused_at if job.paused else None
         last = previous_before(job.times, now) if job.exact else None
-        self.look = look_at(dated(job), self.memory.runs, min(begin, last or begin), now)
+        since = max(min(begin, last or begin), self.memory.whole_after + SECOND)
+        self.look = look_at(dated(job), self.memory.runs, since, now)
         self._settle(self.look)
         self.again_at = self._again(now)
 
@@ -58,9 +65,9 @@ class Known:
         """Takes what a closer look gave."""
         self.described = close.job
         self.job = self._merged(replace(close.job, next_times=self.job.next_times, recent=self.job.recent))
-        told = {each.scheduled_at: each.verdict for each in close.state.occurrences if each.run is None}
+        told = {each.scheduled_at: each for each in close.state.occurrences if each.run is None}
         passing = PASSING | ({"missed"} if self._may_yet_account() else set())
-        self.explained = {at: verdict for at, verdict in told.items() if verdict not in passing}
+        self.explained = {at: each for at, each in told.items() if each.verdict not in passing}
         self.paused_at, self.state = paused_at, replace(close.state, paused_at=paused_at)
         self.odd, self.closely_at = False, now
 
@@ -71,20 +78,17 @@ class Known:
     def _settle(self, look: Look) -> None:
         """The state by what is known without asking."""
         occurrences = [
-            replace(each, verdict=self.explained[each.scheduled_at])
-            if each.run is None and each.scheduled_at in self.explained
-            else each
-            for each in look.occurrences
+            self.explained.get(each.scheduled_at, each) if each.run is None else each for each in look.occurrences
         ]
         state = state_of(look.job, occurrences, look.runs, look.now, since=look.since)
-        unexplained = any(each.verdict in NO_REASON and not self._is_explained(each) for each in occurrences)
+        unexplained = any(each.verdict in NO_REASON and not self.is_explained(each) for each in occurrences)
         self.odd = unexplained or self._asks(look, state)
         if unexplained:
             state = replace(state, missed=None, skipped=None)
         self.state = replace(state, paused_at=self.paused_at)
 
-    def _is_explained(self, each: Occurrence) -> bool:
-        """A pause that goes on explains all that was due since it began."""
+    def is_explained(self, each: Occurrence) -> bool:
+        """Whether a closer look has told of it; a pause that goes on explains all that was due since it began."""
         held = self.paused_at is not None and each.verdict == "paused" and each.scheduled_at >= self.paused_at
         return held or each.scheduled_at in self.explained
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from schedules.ledger.facts import TROUBLE
+from schedules.ledger.facts import NEVER, TROUBLE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
-    from datetime import datetime
 
     from schedules.ledger.facts import Run
 
@@ -17,10 +17,14 @@ MOST = 200
 
 
 class Memory:
-    """The newest runs, those that go on, and the last success and failure. `changed` since it was last set to False."""
+    """The newest runs, those that go on, and the last success and failure. `changed` since it was last set to False.
+
+    Of the times after `whole_after` it holds every run that it was given.
+    """
 
     def __init__(self) -> None:
         self.changed = True
+        self.whole_after: datetime = NEVER
         self.asked: set[str] = set()
         self._runs: dict[str, Run] = {}
 
@@ -29,8 +33,8 @@ class Memory:
         """In no order."""
         return list(self._runs.values())
 
-    def take(self, runs: Iterable[Run]) -> None:
-        """Runs as visibility has them, which does not know whether one that goes on waits for a worker."""
+    def take(self, runs: Iterable[Run]) -> list[Run]:
+        """Runs as visibility has them, which does not know whether one that goes on waits for a worker; gives those let go."""
         for run in runs:
             known = self._runs.get(run.run_id)
             if known and known.closed_at is None and run.closed_at is None:
@@ -38,8 +42,7 @@ class Memory:
             if known != run:
                 self._runs[run.run_id] = run
                 self.changed = True
-        if len(self._runs) > MOST:
-            self._trim()
+        return self._trim() if len(self._runs) > MOST else []
 
     def mark_waiting(self, run: Run) -> None:
         """As a closer look at a run that goes on has shown it."""
@@ -58,10 +61,13 @@ class Memory:
             del self._runs[run_id]
             self.changed = True
 
-    def _trim(self) -> None:
+    def _trim(self) -> list[Run]:
         runs = sorted(self._runs.values(), key=lambda run: run.scheduled_at)
         ended = [run for run in runs if run.closed_at]
         kept = {run.run_id for run in runs[-MOST:]} | {run.run_id for run in runs if run.closed_at is None}
         for verdicts in (TROUBLE, {"succeeded"}):
             kept |= {run.run_id for run in [each for each in ended if each.verdict in verdicts][-1:]}
         self._runs = {run.run_id: run for run in runs if run.run_id in kept}
+        gone = [run for run in runs if run.run_id not in kept]
+        self.whole_after = max([self.whole_after, *(run.scheduled_at for run in gone)])
+        return gone

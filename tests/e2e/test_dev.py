@@ -67,6 +67,7 @@ async def test_the_examples_run_as_they_are_and_the_first_run_shows_within_20_se
         assert first.group(1, 3) == ("outbox-relay", "succeeded")
         assert "examples/development: 6 to create, 0 to update, 0 to delete, 0 unchanged" in running.out
         assert any(re.fullmatch(r"Web UI: +http://127\.0\.0\.1:\d+", line) for line in running.out)
+        assert any(re.fullmatch(r"Board: +http://127\.0\.0\.1:\d+/", line) for line in running.out)
         running.signal(signal.SIGINT)
         assert await running.wait() == 0
         assert running.err == []

@@ -1,0 +1,1 @@
+"""One page for a team: what ran, what did not, and what comes."""

@@ -1,0 +1,75 @@
+"""Options of the commands that look at Temporal again and again and serve what they saw."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schedules.errors import SettingsError
+from schedules.options import at_least
+
+if TYPE_CHECKING:
+    import argparse
+    from datetime import timedelta
+
+    from schedules.access import Token
+
+ADDRESS, TOKEN, TOKEN_FILE = "TICKWRIGHT_HTTP_ADDRESS", "TICKWRIGHT_HTTP_TOKEN", "TICKWRIGHT_HTTP_TOKEN_FILE"
+USUAL_INTERVAL, USUAL_RATE = "30s", 25
+
+
+def serving_options(parser: argparse.ArgumentParser, address: str, what: str) -> None:
+    """Where to serve `what`, how often to look, and at how many calls a second; `address` is the usual one."""
+    parser.add_argument(
+        "--address",
+        default=os.environ.get(ADDRESS, address),
+        metavar="HOST:PORT",
+        help=f"where to serve {what} (default: ${ADDRESS}, else {address})",
+    )
+    parser.add_argument(
+        "--interval",
+        default=USUAL_INTERVAL,
+        metavar="D",
+        help=f"how often to look at Temporal (default: {USUAL_INTERVAL})",
+    )
+    parser.add_argument(
+        "--rate",
+        type=at_least(1),
+        default=USUAL_RATE,
+        metavar="N",
+        help=f"calls of Temporal a second, at most (default: {USUAL_RATE})",
+    )
+
+
+def address_of(options: argparse.Namespace) -> tuple[str, int]:
+    """Host and port. Raises SettingsError."""
+    from schedules.address import host_and_port
+
+    try:
+        return host_and_port(options.address)
+    except ValueError as error:
+        raise SettingsError(f"--address: {error}") from None
+
+
+def interval_of(options: argparse.Namespace) -> timedelta:
+    """A second or more. Raises SettingsError."""
+    from datetime import timedelta
+
+    from schedules.duration import parse_duration
+
+    try:
+        interval = parse_duration(options.interval)
+    except ValueError as error:
+        raise SettingsError(f"--interval: {error}") from None
+    if interval < timedelta(seconds=1):
+        raise SettingsError(f"--interval {options.interval}: write 1s or more")
+    return interval
+
+
+def token_of_environment() -> Token | None:
+    """None where everyone may read. Raises SettingsError."""
+    from schedules.access import Token
+
+    file = os.environ.get(TOKEN_FILE)
+    return Token.of(os.environ.get(TOKEN, ""), Path(file) if file else None)
