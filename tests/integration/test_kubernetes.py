@@ -23,7 +23,7 @@ MEMORY = {"Mi": 1, "Gi": 1024}
 NAMED = r"(?:configMap(?:Ref)?|secretRef):\s+name: (\S+)|secretName: (\S+)"
 
 
-POD_KINDS = {"Deployment": ("worker", "monitor"), "Job": ("sync",)}
+POD_KINDS = {"Deployment": ("worker", "monitor", "board"), "Job": ("sync",)}
 NAMES = {53, 5353}
 """Ports of resolvers; they may be anywhere."""
 
@@ -131,6 +131,7 @@ def test_a_rollout_and_a_drained_node_leave_workers_that_poll() -> None:
         ("worker", "PodDisruptionBudget", "Deployment"),
         ("worker", "NetworkPolicy", "Deployment"),
         ("monitor", "NetworkPolicy", "Deployment"),
+        ("board", "NetworkPolicy", "Deployment"),
         ("sync", "NetworkPolicy", "Job"),
     ],
 )
@@ -141,7 +142,7 @@ def test_what_selects_pods_selects_those_of_its_folder(root: str, kind: str, wor
     assert wanted.items() <= labels.items()
 
 
-@pytest.mark.parametrize("name", ["worker", "monitor", "sync"])
+@pytest.mark.parametrize("name", ["worker", "monitor", "board", "sync"])
 def test_a_policy_lets_in_the_metrics_port_alone_and_closes_the_rest(name: str) -> None:
     policy = resource(name, "NetworkPolicy")["spec"]
     assert policy["policyTypes"] == ["Ingress", "Egress"]
@@ -149,7 +150,7 @@ def test_a_policy_lets_in_the_metrics_port_alone_and_closes_the_rest(name: str) 
     assert all(rule.get("to") or {port["port"] for port in rule["ports"]} == NAMES for rule in policy["egress"])
 
 
-@pytest.mark.parametrize("name", ["worker", "monitor", "sync"])
+@pytest.mark.parametrize("name", ["worker", "monitor", "board", "sync"])
 def test_names_are_asked_for_wherever_the_resolver_is(name: str) -> None:
     [rule] = [rule for rule in resource(name, "NetworkPolicy")["spec"]["egress"] if "to" not in rule]
     assert {(port["protocol"], port["port"]) for port in rule["ports"]} == {
@@ -172,13 +173,13 @@ def test_an_overlay_holds_workers_monitor_and_sync_at_once_with_all_that_they_re
     for _, pod in pods(root):
         read = {"".join(found) for found in re.findall(NAMED, yaml.safe_dump(pod))}
         assert len(read & made) >= 3
-        assert {name for name in read - made if root == EXAMPLE} <= {"tickwright-tls", "tickwright-codec"}
+        assert {name for name in read - made if root == EXAMPLE} <= {"tickwright-tls", "tickwright-codec", "tickwright-board"}
         assert root == EXAMPLE or read <= made
 
 
 def test_a_changed_configuration_replaces_the_pods() -> None:
     made = {one["metadata"]["name"] for one in built(COMPLETE) if one["kind"] in {"ConfigMap", "Secret"}}
-    assert len(made) == 7
+    assert len(made) == 8
     assert all(re.fullmatch(r"tickwright-[a-z]+-[a-z0-9]{10}", name) for name in made)
 
 
@@ -220,7 +221,10 @@ def test_settings_in_the_example_are_ones_that_a_worker_takes() -> None:
 
 
 def test_the_patches_of_the_example_open_what_they_say() -> None:
-    rules = {name: named(COMPLETE, "NetworkPolicy", name)["spec"]["egress"] for name in ("worker", "monitor", "sync")}
+    rules = {
+        name: named(COMPLETE, "NetworkPolicy", name)["spec"]["egress"]
+        for name in ("worker", "monitor", "board", "sync")
+    }
     for egress in rules.values():
         [temporal] = [rule for rule in egress if rule["ports"][0]["port"] == 7233]
         assert "to" not in temporal
@@ -239,9 +243,10 @@ def test_secrets_of_yours_are_kept_out_of_the_repository() -> None:
         assert all(line.startswith("#") for line in file.read_text().splitlines())
 
 
-def test_the_monitor_is_alive_without_the_server_and_ready_once_it_has_looked() -> None:
-    [container] = named(EXAMPLE, "Deployment", "monitor")["spec"]["template"]["spec"]["containers"]
-    assert container["command"] == ["tickwright", "monitor", "/specs"]
+@pytest.mark.parametrize("name", ["monitor", "board"])
+def test_what_looks_on_is_alive_without_the_server_and_ready_once_it_has_looked(name: str) -> None:
+    [container] = named(EXAMPLE, "Deployment", name)["spec"]["template"]["spec"]["containers"]
+    assert container["command"] == ["tickwright", name, "/specs"]
     assert [container[probe]["httpGet"]["path"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")] == [
         "/livez",
         "/livez",
@@ -249,9 +254,10 @@ def test_the_monitor_is_alive_without_the_server_and_ready_once_it_has_looked() 
     ]
 
 
-def test_the_service_of_the_monitor_leads_to_its_port() -> None:
-    template = named(EXAMPLE, "Deployment", "monitor")["spec"]["template"]
-    service = resource("monitor", "Service")["spec"]
+@pytest.mark.parametrize("name", ["monitor", "board"])
+def test_a_service_leads_to_the_port_of_its_pods(name: str) -> None:
+    template = named(EXAMPLE, "Deployment", name)["spec"]["template"]
+    service = resource(name, "Service")["spec"]
     [port], [container_port] = service["ports"], template["spec"]["containers"][0]["ports"]
     assert service["selector"].items() <= template["metadata"]["labels"].items()
     assert (port["targetPort"], port["port"]) == (container_port["name"], container_port["containerPort"])
