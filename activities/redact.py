@@ -12,7 +12,7 @@ from urllib.parse import quote, quote_plus
 from weakref import WeakSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, MutableMapping
+    from collections.abc import Iterable, Iterator, MutableMapping
 
 MARK = "***"
 OWN_KEYS = frozenset(
@@ -21,41 +21,87 @@ OWN_KEYS = frozenset(
 """Keys of what our handlers give back: no secret stands in them, though one of a single letter might seem to."""
 _LEAST_LINE = 8
 _LEAST_BASE64 = 6
+_LEAST_UNUSED, _LEAST_UNUSED_LINE = 8, 20
+"""Length of a secret, and of one of its lines, that is taken out of steps which have not asked for it: shorter ones may be words."""
+
+
+def forms_of(secrets: Iterable[str]) -> tuple[str, ...]:
+    """Of secrets that a step has not used: how those show up that are long enough to be nothing else."""
+    found: set[str] = set()
+    for secret in secrets:
+        if len(secret) >= _LEAST_UNUSED:
+            found |= set(_forms(secret, _LEAST_UNUSED_LINE))
+    return _longest_first(found)
+
+
+def _longest_first(forms: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(forms, key=lambda form: (-len(form), form)))
 
 
 class Redactor:
     """Knows the secrets that a step has used and replaces them, also escaped, quoted or in base64, by `***`."""
 
-    def __init__(self) -> None:
-        self._forms: set[str] = set()
-        self._pattern: re.Pattern[str] | None = None
+    def __init__(self, known: tuple[str, ...] = ()) -> None:
+        """`known`: what is replaced besides, from `forms_of`."""
+        self._known = self._forms = known
+        self._own: set[str] = set()
 
     def add(self, secret: str) -> None:
         """Replace `secret` from now on; empty ones are ignored."""
         if secret:
-            self._forms |= set(_forms(secret)) - {""}
-            longest_first = sorted(self._forms, key=lambda form: (-len(form), form))
-            self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+            self._own |= set(_forms(secret, _LEAST_LINE)) - {""}
+            self._forms = _longest_first({*self._known, *self._own})
+
+    @property
+    def has_own(self) -> bool:
+        """Whether the step has used secrets."""
+        return bool(self._own)
 
     def text(self, text: str, *, cut_start: bool = False, cut_end: bool = False) -> str:
         """`text` without secrets; at an end where it was cut off, without a rest of one either."""
-        while cut_start and (size := max((_overlap(form, text) for form in self._forms), default=0)):
+        while cut_start and (size := self._rest(text, at_start=True)):
             text = text[size:]
-        while cut_end and (size := max((_overlap(text, form) for form in self._forms), default=0)):
+        while cut_end and (size := self._rest(text, at_start=False)):
             text = text[:-size]
-        return self._pattern.sub(MARK, text) if self._pattern else text
+        shown = [
+            form for form in self._forms if form in text
+        ]  # One pattern of them all would take a hundred times as long.
+        return re.sub("|".join(map(re.escape, shown)), MARK, text) if shown else text
+
+    def _rest(self, text: str, *, at_start: bool) -> int:
+        """How much there may be the rest of a secret; of one that the step has not used, a few characters say nothing."""
+
+        def size(form: str) -> int:
+            return _overlap(form, text) if at_start else _overlap(text, form)
+
+        of_known = (found for found in map(size, self._known) if found >= _LEAST_UNUSED)
+        return max((*map(size, self._own), *of_known), default=0)
 
     def value(self, value: Any) -> Any:
-        """A copy of a JSON value without secrets, keys and numbers too; any other object that shows one is replaced."""
-        if self._pattern is None or value is None or isinstance(value, bool):
+        """A JSON value without secrets, keys and numbers too; any other object that shows one is replaced."""
+        return self._clean(value) if self._may_show(value) else value
+
+    def _may_show(self, value: Any) -> bool:
+        """By one look at its JSON: what is escaped there is so in `_forms`, too."""
+        if not self._forms:
+            return False
+        try:
+            whole = json.dumps(value, ensure_ascii=False)
+        except (TypeError, ValueError, RecursionError):
+            return True
+        return any(form in whole for form in self._forms)
+
+    def _clean(self, value: Any) -> Any:
+        if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
-            return {key if key in OWN_KEYS else self.value(key): self.value(item) for key, item in value.items()}
+            return {key if key in OWN_KEYS else self._clean(key): self._clean(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self.value(item) for item in value]
-        return MARK if self._pattern.search(f"{value} {value!r}") else value
+            return [self._clean(item) for item in value]
+        whole = f"{value} {value!r}"
+        return MARK if any(form in whole for form in self._forms) else value
 
 
 _current: ContextVar[Redactor | None] = ContextVar("redactor", default=None)
@@ -85,14 +131,16 @@ def redact_event(_logger: object, _method: str, event: MutableMapping[str, Any])
 
 
 def _all_in_use() -> list[Redactor]:
+    """Those with secrets of their own, else any: what is known besides is the same in all of them."""
     with _changes:
-        return list(_in_use)
+        known = list(_in_use)
+    return [redactor for redactor in known if redactor.has_own] or known[:1]
 
 
-def _forms(secret: str) -> Iterator[str]:
+def _forms(secret: str, least_line: int) -> Iterator[str]:
     """How a secret shows up: as it is, by line, escaped for JSON or Python, quoted for a URL, in base64."""
     yield secret
-    yield from (line for line in secret.splitlines() if len(line) >= _LEAST_LINE)
+    yield from (line for line in secret.splitlines() if len(line) >= least_line)
     yield from (json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1])
     for quoted in (quote(secret), quote(secret, safe=""), quote_plus(secret)):
         yield from (quoted, re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), quoted))

@@ -102,7 +102,7 @@ class StepActivities:
 
     def _begin(self, call: StepCall) -> tuple[Attempt, Heart]:
         info = activity.info()
-        redactor = Redactor()
+        redactor = Redactor(self._secrets.forms())
         use_redactor(redactor)
         heart = Heart(activity.heartbeat, info.heartbeat_details or call.last_heartbeat, redactor)
         number = call.earlier_attempts + info.attempt

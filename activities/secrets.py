@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from activities.errors import HandlerError, Problem
+from activities.redact import forms_of
 from activities.template import secrets_used
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
 VARIABLE_PREFIX = "TICKWRIGHT_SECRET_"
 MAX_BYTES = 64 * 1024
@@ -18,9 +21,30 @@ MAX_BYTES = 64 * 1024
 class SecretStore:
     """Secrets of this worker: the variable `TICKWRIGHT_SECRET_<NAME>`, else the file `<directory>/<NAME>`."""
 
-    def __init__(self, environ: Mapping[str, str], directory: Path | None = None) -> None:
+    def __init__(
+        self, environ: Mapping[str, str], directory: Path | None = None, *, others: Sequence[str] = ()
+    ) -> None:
+        """`others`: what no step may use, and yet is secret: the worker's own keys and tokens."""
         self._environ = environ
         self._directory = directory
+        self._others = others
+        self._seen: dict[Path, object] | None = None
+        self._forms: tuple[str, ...] = ()
+
+    def forms(self) -> tuple[str, ...]:
+        """How every secret of this worker shows up, for the redaction of steps that have not used it."""
+        files = {} if self._directory is None else _files(self._directory)
+        if files != self._seen:
+            given = [value for name, value in self._environ.items() if name.startswith(VARIABLE_PREFIX)]
+            held = [self._found(path) for path in files]
+            self._seen, self._forms = files, forms_of(filter(_is_text, (*given, *held, *self._others)))
+        return self._forms
+
+    def _found(self, path: Path) -> str:
+        try:
+            return _read(path, path.name) or ""
+        except HandlerError:  # The step that uses it is told.
+            return ""
 
     def resolve(self, name: str) -> str:
         """The secret's value, read anew each time; one newline at the end of a file is not part of it.
@@ -54,6 +78,18 @@ def refuse_secrets(args: Any) -> list[Problem]:
         )
         for path, name in secrets_used(args)
     ]
+
+
+def _files(directory: Path) -> dict[Path, object]:
+    """The files that can be secrets, with what tells one state of a file from the next."""
+    found: dict[Path, object] = {}
+    with suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            with suppress(OSError):
+                if entry.is_file():
+                    state = entry.stat()
+                    found[Path(entry.path)] = (state.st_ino, state.st_mtime_ns, state.st_size)
+    return found
 
 
 def _is_text(value: str) -> bool:

@@ -1,4 +1,4 @@
-"""`python -m schedules VERB`, also installed as `tickwright`."""
+"""`python -m schedules VERB`; the installed `tickwright` has these verbs and the worker."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ from schedules.board import command as board
 from schedules.terminal import run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    Verbs = Mapping[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]
 
 VERBS = {
     "sync": ("make a Temporal namespace match the spec files", sync.configure),
@@ -49,14 +51,14 @@ VERBS = {
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Entry point of the command."""
+def main(arguments: Sequence[str] | None = None, verbs: Verbs = VERBS) -> NoReturn:
+    """Entry point of the command; `verbs` may be more than ours."""
     installed = not sys.argv[0].endswith("__main__.py")
     name = "tickwright" if installed else "python -m schedules"
     parser = argparse.ArgumentParser(prog=name, description="Declarative, durable cron on Temporal.")
-    verbs = parser.add_subparsers(title="verbs", required=True, metavar="VERB")
-    for verb, (summary, configure) in VERBS.items():
-        configure(verbs.add_parser(verb, help=summary))
+    parsers = parser.add_subparsers(title="verbs", required=True, metavar="VERB")
+    for verb, (summary, configure) in verbs.items():
+        configure(parsers.add_parser(verb, help=summary))
     run(parser, arguments)
 
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from schedules.address import host_and_port
 from schedules.codec_keys import codec_keys
 from schedules.errors import SettingsError, UnreachableError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from temporalio.client import Client
     from temporalio.service import TLSConfig
 
+CONFIG_FILE = "TEMPORAL_CONFIG_FILE"
 CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----")
 PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 CONNECT_SECONDS = 15
@@ -28,6 +34,7 @@ def connection_settings() -> dict[str, Any]:
     from temporalio.envconfig import ClientConfig
     from temporalio.service import TLSConfig
 
+    _check_file()
     try:
         settings: dict[str, Any] = dict(ClientConfig.load_client_connect_config())
     except (RuntimeError, ValueError, OSError) as error:
@@ -60,6 +67,7 @@ async def connect(*, core_logs: bool = False) -> Client:
     except TimeoutError as error:
         raise UnreachableError(address, f"no answer within {CONNECT_SECONDS} s") from error
     except (RuntimeError, RPCError, OSError) as error:
+        await _check_protocol(settings)
         raise UnreachableError(address, _in_short(str(error))) from error
 
 
@@ -78,6 +86,21 @@ def _in_short(detail: str) -> str:
     return found[1] if found else detail
 
 
+def _check_file() -> None:
+    """The SDK takes a file of profiles that is not there for an empty one. Raises SettingsError."""
+    if (file := os.environ.get(CONFIG_FILE)) and not Path(file).is_file():
+        raise SettingsError(f"{CONFIG_FILE}: there is no file {file}; give the file with the profiles, or leave it out")
+
+
+async def _check_protocol(settings: Mapping[str, Any]) -> None:
+    """Raises SettingsError where the failure of a connection is one of its settings."""
+    from schedules.tls import check_protocol
+
+    if not settings.get("http_connect_proxy_config"):
+        with suppress(ValueError):  # An address without a port, which is the SDK's to judge.
+            await check_protocol(*host_and_port(settings["target_host"]), tls=bool(settings.get("tls")))
+
+
 def _check_pem(tls: TLSConfig) -> None:
     """The SDK tells a file that is no PEM only as a failed connection, or not at all. Raises SettingsError."""
     parts = {
@@ -90,3 +113,7 @@ def _check_pem(tls: TLSConfig) -> None:
             raise SettingsError(
                 f"TEMPORAL_TLS_{name}_PATH (or _DATA): no {kind.pattern.decode()} in it; give a file in PEM format"
             )
+    if tls.client_cert and tls.client_private_key:
+        from schedules.tls import check_pair
+
+        check_pair(tls.client_cert, tls.client_private_key)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from schedules.shown import printable
 
+THIS_MACHINE = ("localhost:", "127.", "[::1]:")
 NOT_TRIED = "not tried: the server is away"
 """The error of a change that was not begun, since another has waited for the server in vain."""
 
@@ -129,7 +130,9 @@ class UnreachableError(TickwrightError):
     """No Temporal server answered, or it did not let us in."""
 
     def __init__(self, address: str, detail: str) -> None:
+        """For an address of this machine it tells how to get a server there."""
+        here = ", or start a server with `make run`" if address.startswith(THIS_MACHINE) else ""
         super().__init__(
             f"cannot reach Temporal at {address}: {detail}; "
-            "set TEMPORAL_ADDRESS (and TEMPORAL_NAMESPACE, TEMPORAL_API_KEY or TEMPORAL_TLS_*), or start a server with `make run`"
+            f"set TEMPORAL_ADDRESS (and TEMPORAL_NAMESPACE, TEMPORAL_API_KEY or TEMPORAL_TLS_*){here}"
         )

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
+PACKAGES = frozenset({"activities", "schedules", "worker", "workflows"})
+_TAKEN = "Tickwright's own package has the name {}; give yours another"
+
+
 def import_modules(names: Iterable[str]) -> list[ModuleType]:
     """The modules, found as `python` would find them from the current folder. Raises SettingsError for all that fail."""
     folder = str(Path.cwd())
@@ -23,15 +27,24 @@ def import_modules(names: Iterable[str]) -> list[ModuleType]:
     modules: list[ModuleType] = []
     problems: list[str] = []
     for name in names:
+        if name in PACKAGES:
+            problems.append(f"module {name} (of --modules or TICKWRIGHT_MODULES): {_TAKEN.format(name)}")
+            continue
         try:
             modules.append(importlib.import_module(name))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's module may raise anything while it is imported
             problems.append(
                 f"module {name} (of --modules or TICKWRIGHT_MODULES) cannot be imported: {type(error).__name__}: {error}"
+                f"{_hint(name)}"
             )
     if problems:
         raise SettingsError("\n".join(problems))
     return modules
+
+
+def _hint(name: str) -> str:
+    package = name.partition(".")[0]
+    return f"; {_TAKEN.format(package)}" if package in PACKAGES else ""
 
 
 def find_handlers(modules: Sequence[ModuleType]) -> HandlerRegistry:

@@ -5,15 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, NoReturn
 
+from schedules.access import TOKEN, TOKEN_FILE, given_token
 from schedules.selection import selected, selection_options
-from schedules.serving_options import (
-    TOKEN,
-    TOKEN_FILE,
-    address_of,
-    interval_of,
-    serving_options,
-    token_of_environment,
-)
+from schedules.serving_options import address_of, interval_of, serving_options
 from schedules.terminal import run
 
 if TYPE_CHECKING:
@@ -44,7 +38,7 @@ def execute(options: argparse.Namespace) -> int:
 
     from schedules.watch.serve import serve
 
-    address, interval, token = address_of(options), interval_of(options), token_of_environment()
+    address, interval, token = address_of(options), interval_of(options), given_token()
     asyncio.run(serve(selected(options), address, token, interval, options.rate))
     return 0
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import socketserver
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from socket import AF_INET, AF_INET6
-from threading import Thread
+from socket import AF_INET, AF_INET6, SHUT_RDWR, socket
+from threading import Lock, Thread
+from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
@@ -20,6 +21,8 @@ from schedules.serving import AddressInUseError
 ANSWER_SECONDS = 4.0
 """How long a page may take; one that waits for an event loop that is held is given up then."""
 IDLE_SECONDS = 10.0
+MOST_CONNECTIONS = 100
+"""At a time; one more ends the oldest, so that idle ones keep no probe out."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +49,34 @@ NOT_FOUND = Page.of("no such page", 404)
 class _Server(ThreadingHTTPServer):
     """Answers in threads that end with the process. `pages` may be asked from them."""
 
+    request_queue_size = 128
+
     def __init__(self, address: tuple[str, int], pages: Pages, loop: asyncio.AbstractEventLoop) -> None:
         self.address_family = AF_INET6 if ":" in address[0] else AF_INET
         self.pages, self.loop = pages, loop
+        self._open: dict[socket, None] = {}
+        self._changes = Lock()
         super().__init__(address, _Handler)
 
     def server_bind(self) -> None:
         """Without the look-up of its own name, which can take seconds."""
         socketserver.TCPServer.server_bind(self)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Called by the base class in one thread for each connection, oldest first."""
+        with self._changes:
+            self._open[request] = None
+            oldest = next(iter(self._open)) if len(self._open) > MOST_CONNECTIONS else None
+        if oldest:
+            with suppress(OSError):  # Its thread is ending it.
+                oldest.shutdown(SHUT_RDWR)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Called by the base class at the end of each connection."""
+        with self._changes:
+            self._open.pop(request, None)
+        super().shutdown_request(request)
 
     def page(self, path: str, headers: Message) -> Page:
         """The answer to a request."""
@@ -76,6 +99,10 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = IDLE_SECONDS
     server: _Server
+
+    def version_string(self) -> str:
+        """What stands under `Server`: no version to look up weaknesses for."""
+        return "tickwright"
 
     def do_GET(self) -> None:
         page = self.server.page(self.path, self.headers)

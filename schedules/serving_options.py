@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schedules.access import ADDRESS
 from schedules.errors import SettingsError
 from schedules.options import at_least
 
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     import argparse
     from datetime import timedelta
 
-    from schedules.access import Token
-
-ADDRESS, TOKEN, TOKEN_FILE = "TICKWRIGHT_HTTP_ADDRESS", "TICKWRIGHT_HTTP_TOKEN", "TICKWRIGHT_HTTP_TOKEN_FILE"
 USUAL_INTERVAL, USUAL_RATE = "30s", 25
 
 
@@ -65,11 +62,3 @@ def interval_of(options: argparse.Namespace) -> timedelta:
     if interval < timedelta(seconds=1):
         raise SettingsError(f"--interval {options.interval}: write 1s or more")
     return interval
-
-
-def token_of_environment() -> Token | None:
-    """None where everyone may read. Raises SettingsError."""
-    from schedules.access import Token
-
-    file = os.environ.get(TOKEN_FILE)
-    return Token.of(os.environ.get(TOKEN, ""), Path(file) if file else None)

@@ -13,10 +13,11 @@ from schedules.fields import AtLeastFiveSeconds, AtLeastOneSecond, Items, Spec
 from schedules.retry_spec import RetrySpec
 from schedules.run_spec import ONE_HANDLER, HandlerSpec
 from schedules.shown import shown
+from schedules.task_queue import check_task_queue
 
 STEP_NAME = r"^[a-z0-9][a-z0-9_-]*$"
 LONGEST_STEP_NAME = 60
-TaskQueue = Annotated[str, Field(min_length=1, max_length=200)]
+TaskQueue = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(check_task_queue)]
 
 
 def _check_step_name(name: str) -> str:

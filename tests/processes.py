@@ -59,6 +59,8 @@ async def run_command(
         async with asyncio.timeout(timeout):
             stdout, stderr = await process.communicate()
     finally:
+        with suppress(ProcessLookupError):
+            process.kill()  # A worker with commands does not let us see its mark unless we are root.
         kill_marked(mark)
         await process.wait()
     return Finished(process.returncode or 0, stdout.decode(), stderr.decode())
@@ -161,9 +163,21 @@ async def started(
     kind: type[Running] = Running,
 ) -> AsyncIterator[Running]:
     """`python -m <module> <arguments>` while the block lasts; then it and all that it started are killed."""
+    async with started_process("-m", module, *arguments, env=env, cwd=cwd, kind=kind) as running:
+        yield running
+
+
+@asynccontextmanager
+async def started_process(
+    *arguments: str | Path,
+    env: Mapping[str, str] | None = None,
+    cwd: Path = ROOT,
+    kind: type[Running] = Running,
+) -> AsyncIterator[Running]:
+    """The same with any arguments of `python`."""
     mark = uuid4().hex
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", module, *map(str, arguments)),
+        *(sys.executable, *map(str, arguments)),
         env=environment(env or {}, mark),
         cwd=cwd,
         stdin=asyncio.subprocess.DEVNULL,
@@ -179,6 +193,8 @@ async def started(
     try:
         yield running
     finally:
+        with suppress(ProcessLookupError):
+            process.kill()  # A worker with commands does not let us see its mark unless we are root.
         kill_marked(mark)
         await process.wait()
         await asyncio.wait(readers)

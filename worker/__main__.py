@@ -1,46 +1,74 @@
-"""`python -m worker`: a worker pod, from its settings to its end."""
+"""`tickwright worker` and `python -m worker`: a worker pod, from its settings to its end."""
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 from typing import TYPE_CHECKING, NoReturn
 
-from schedules.terminal import run
 from worker.loading import light_loading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+EPILOG = """\
+settings, from the environment or the same in lower case in tickwright.toml:
+{settings}
+
+The connection is that of the temporal CLI: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_*, profiles.
+Secrets for ${{secret:NAME}}: TICKWRIGHT_SECRET_NAME, or a file NAME in TICKWRIGHT_SECRETS_DIR."""
+
 
 def execute(_: argparse.Namespace) -> int:
     """Runs a worker until it is asked to stop. Raises SettingsError before anything is connected."""
     with light_loading():
-        from worker.app import run_worker
+        from worker.app import Offer, run_worker
+        from worker.ending import stop_of
+        from worker.lifecycle import run_to_end
         from worker.logs import configure_logs
         from worker.sdk_metrics import SdkMetrics
         from worker.settings import load_settings
+        from worker.undumpable import close_to_commands
 
     settings, metrics = load_settings(), SdkMetrics()
+    if settings.allow_commands:
+        close_to_commands()
     configure_logs(settings.log_format, settings.log_level, metrics=metrics.buffer)
-    asyncio.run(run_worker(settings, metrics))
+    offer, stop = Offer.of(settings.modules), stop_of(settings)
+    run_to_end(run_worker(settings, offer, metrics, stop), stop)
     return 0
+
+
+class _WithSettings(argparse.RawDescriptionHelpFormatter):
+    """Loads the settings for whoever asks for help, and for nobody else."""
+
+    def add_text(self, text: str | None) -> None:
+        if text == EPILOG:
+            with light_loading():
+                from worker.settings import settings_help
+
+            text = text.format(settings=settings_help())
+        super().add_text(text)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declares the command on `parser`; its settings come from elsewhere."""
+    parser.description = (
+        "Run jobs: poll a task queue of Temporal until told to stop (SIGTERM drains, a second signal stops at once)."
+    )
+    parser.epilog = EPILOG
+    parser.formatter_class = _WithSettings
+    parser.set_defaults(execute=execute)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of `python -m worker`."""
-    with light_loading():
-        from worker.settings import settings_help
+    from worker.shadow import refuse_shadows
 
-    parser = argparse.ArgumentParser(
-        prog="python -m worker",
-        description="Run jobs: poll a task queue of Temporal until told to stop (SIGTERM drains, a second signal stops at once).",
-        epilog=f"settings, from the environment or the same in lower case in tickwright.toml:\n{settings_help()}\n\n"
-        "The connection is that of the temporal CLI: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_*, profiles.\n"
-        "Secrets for ${secret:NAME}: TICKWRIGHT_SECRET_NAME, or a file NAME in TICKWRIGHT_SECRETS_DIR.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(execute=execute)
+    refuse_shadows()
+    from schedules.terminal import run
+
+    parser = argparse.ArgumentParser(prog="python -m worker")
+    configure(parser)
     run(parser, arguments)
 
 

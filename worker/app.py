@@ -35,15 +35,16 @@ from activities.watchdog import WatchActivities
 from schedules.codec import known_keys
 from schedules.errors import SettingsError
 from schedules.modules import find_handlers, import_modules
-from schedules.terminal import leave
 from worker import __version__
 from worker.backlog import Backlog
 from worker.builds import announced
 from worker.delivery import Delivery
 from worker.health import Health, serve_health
-from worker.lifecycle import Stop, poll_until_stopped
+from worker.lifecycle import poll_until_stopped
 from worker.metrics import WorkerMetrics
 from worker.modules import find_activities, find_workflows, type_name
+from worker.own_secrets import own_secrets
+from worker.polls import Polls
 from worker.reach import connect_patiently
 from worker.settings import Pollers
 from worker.times import occurrences, previous_occurrence
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 
     from activities.observe import RunObserver
     from activities.registry import HandlerRegistry
+    from worker.lifecycle import Stop
     from worker.sdk_metrics import SdkMetrics
     from worker.settings import WorkerSettings
 
@@ -107,16 +109,17 @@ class Offer:
         return cls(find_handlers(modules), find_workflows(modules), find_activities(modules))
 
 
-async def run_worker(settings: WorkerSettings, sdk_metrics: SdkMetrics) -> None:
-    """Runs a worker until a signal asks it to stop.
+async def run_worker(settings: WorkerSettings, offer: Offer, sdk_metrics: SdkMetrics, stop: Stop) -> None:
+    """Runs a worker until asked to stop.
 
-    Raises SettingsError before connecting for a module or a token that cannot be used, AddressInUseError, NamespaceError
-    and WorkerFailedError.
+    Raises SettingsError before connecting for a token that cannot be used, AddressInUseError, NamespaceError and
+    WorkerFailedError.
     """
-    offer, token, metrics, stop = Offer.of(settings.modules), settings.token, WorkerMetrics(), Stop(stop_at_once)
+    token, metrics = settings.token, WorkerMetrics()
     metrics.registry.register(sdk_metrics)
-    health = Health(metrics.registry, burden=lambda: given_up_too_many(metrics.given_up, settings.max_concurrent_steps))
-    with stop.on_signals(), beside(sdk_metrics.keep_taking()):
+    health = health_of(settings, metrics)
+    health.polls = Polls(sdk_metrics).trouble
+    with beside(sdk_metrics.keep_taking()):
         async with serve_health(health, settings.http_address, token) as url:
             structlog.get_logger().info("health and metrics", action="http_serving", url=url)
             health.client = await connect_patiently(stop)
@@ -128,8 +131,20 @@ async def run_worker(settings: WorkerSettings, sdk_metrics: SdkMetrics) -> None:
                 build_worker(health.client, settings, offer, metrics) as worker,
                 announced(health.client, settings.task_queue, build_of(settings)),
             ):
-                with beside(backlog.watch(settings.backlog_interval)):
+                with beside(backlog.watch(settings.backlog_interval)), beside(health.keep_looking()):
                     await poll_until_stopped(worker, health, stop, settings.drain_timeout)
+
+
+def health_of(settings: WorkerSettings, metrics: WorkerMetrics) -> Health:
+    """Tells `metrics` whether the worker is ready."""
+
+    def burden() -> str:
+        return given_up_too_many(metrics.given_up, settings.max_concurrent_steps)
+
+    def tell(ready: bool) -> None:  # noqa: FBT001 - the one thing that is told
+        metrics.present(settings.task_queue, build_of(settings), ready=ready)
+
+    return Health(metrics.registry, burden=burden, tell=tell)
 
 
 @contextmanager
@@ -157,8 +172,7 @@ async def build_worker(
         executor = ThreadPoolExecutor(settings.max_concurrent_steps, thread_name_prefix="activity")
         calls = Calls()
         metrics.watch(calls, settings.max_concurrent_steps)
-        secrets = SecretStore(os.environ, settings.secrets_dir)
-        metrics.present(settings.task_queue, build_of(settings))
+        secrets = SecretStore(os.environ, settings.secrets_dir, others=tuple(own_secrets(client, settings)))
         steps = StepActivities(
             registry=offer.handlers,
             secrets=secrets,
@@ -227,11 +241,6 @@ def _polling(pollers: Pollers) -> PollerBehavior:
 def given_up_too_many(count: int, limit: int) -> str:
     """Why a worker is neither ready nor well: its own threads weigh it down. Empty while there are fewer than its steps at a time."""
     return f"{count} handlers go on although their attempts have ended; restart this worker" if count >= limit else ""
-
-
-def stop_at_once(number: int) -> None:
-    """The second signal: what runs is given up; Temporal gives it to another worker after its heartbeat timeout."""
-    leave(128 + number)
 
 
 def build_of(settings: WorkerSettings) -> str:

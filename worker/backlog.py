@@ -27,12 +27,15 @@ KINDS = {
 LOOKS = 4
 """So many looks in a row, of which none sees less than the one before, tell growth; the server's own figures are some seconds old."""
 REFUSALS = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.UNIMPLEMENTED})
+LEAST_RISE = 2
+"""A single task may be one that a look met between its coming and its being taken."""
 LOOK_TIMEOUT = timedelta(seconds=5)
 
 
 def is_growing(counts: Sequence[int]) -> bool:
-    """Whether these numbers of waiting tasks, oldest first, are LOOKS that rise."""
-    return len(counts) == LOOKS and counts[-1] > counts[0] and all(a <= b for a, b in pairwise(counts))
+    """Whether these numbers of waiting tasks, oldest first, are LOOKS that rise, by more than a single task."""
+    risen = all(a <= b for a, b in pairwise(counts)) and len(counts) == LOOKS
+    return risen and counts[-1] - counts[0] >= LEAST_RISE
 
 
 class Backlog:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from typing import TYPE_CHECKING
 
 from aiohttp import web
@@ -16,6 +15,7 @@ from schedules.errors import UndecodableError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from schedules.access import Token
     from schedules.codec_keys import CodecKeys
 
 LARGEST_BODY = 64 * 1024**2
@@ -27,7 +27,7 @@ PRIVATE_NETWORK = "Access-Control-Request-Private-Network"
 class CodecServer:
     """Answers callers that have the token, if there is one, and pages of these origins."""
 
-    def __init__(self, keys: CodecKeys, origins: Sequence[str], token: str) -> None:
+    def __init__(self, keys: CodecKeys, origins: Sequence[str], token: Token | None) -> None:
         self._codec = EncryptionCodec(keys)
         self._origins = frozenset(origins)
         self._token = token
@@ -65,8 +65,7 @@ class CodecServer:
         return web.Response(text=json_format.MessageToJson(done), content_type="application/json", headers=cors)
 
     def _may(self, request: web.Request) -> bool:
-        given = request.headers.get("Authorization", "").encode(errors="replace")
-        return not self._token or hmac.compare_digest(given, f"Bearer {self._token}".encode())
+        return self._token is None or self._token.admits(request.headers.get("Authorization", ""))
 
     def _cors(self, request: web.Request) -> dict[str, str]:
         origin = request.headers.get("Origin", "")

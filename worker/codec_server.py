@@ -11,6 +11,7 @@ import ipaddress
 import os
 from typing import TYPE_CHECKING, NoReturn
 
+from schedules.access import Token
 from schedules.codec_keys import KEYS, KEYS_FILE, TOKEN, codec_keys
 from schedules.errors import SettingsError
 from schedules.terminal import leave, run
@@ -29,14 +30,14 @@ async def serve(options: argparse.Namespace) -> None:
     from worker.codec_http import CodecServer
     from worker.lifecycle import Stop
 
-    keys, token = codec_keys(), os.environ.get(TOKEN, "")
+    keys, token = codec_keys(), Token.of(os.environ.get(TOKEN), None, TOKEN)
     if not keys.keys:
         raise SettingsError(f"there is nothing to decode with: set {KEYS_FILE} or {KEYS}")
     host, _ = options.address
     if not token and not _is_loopback(host):
         raise SettingsError(f"--address {host} can be reached by others, who could read everything: set {TOKEN}")
     server, stop = CodecServer(keys, options.origin or UI_ORIGINS, token), Stop(_leave)
-    with stop.on_signals():
+    with stop.on_signals(asyncio.get_running_loop()):
         async with serving(server.application(), options.address, "--address") as url:
             print(f"codec server: {url}", flush=True)
             await stop.asked.wait()

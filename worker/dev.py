@@ -37,18 +37,16 @@ class SyncFailedError(TickwrightError):
     """Some of the jobs could not be applied."""
 
 
-async def run_all(options: argparse.Namespace) -> None:
+async def run_all(options: argparse.Namespace, stop: Stop) -> None:
     """Starts the parts in order, shows the runs, and ends the parts in the opposite order. Raises TickwrightError."""
     from schedules.load import load_checked
     from worker.app import Offer
-    from worker.lifecycle import Stop
 
-    settings, stop = _settings(options), Stop(_stop_at_once)
+    settings = _settings(options)
     offer = Offer.of(settings.modules)
     project = load_checked(options.paths or [EXAMPLES], _environment(options), offer.handlers)
     _start_log(settings, options.state)
     async with AsyncExitStack() as parts:
-        parts.enter_context(stop.on_signals())
         if options.seconds is not None:
             asyncio.get_running_loop().call_later(options.seconds.total_seconds(), stop.ask)
         summary = _nothing if options.paths else await _demo(parts, options.state)
@@ -85,14 +83,20 @@ def _settings(options: argparse.Namespace) -> WorkerSettings:
     from worker.settings import load_settings
 
     settings = load_settings(allow_commands=True, http_address=("127.0.0.1", 0))
-    if options.paths or settings.modules:
+    if options.paths:
+        return settings
+    if not Path(EXAMPLES).exists():
+        raise SettingsError(
+            f"there is no {EXAMPLES} here: the examples are in the repository, not in the package; give the PATH of a spec"
+        )
+    if settings.modules:
         return settings
     return settings.model_copy(update={"modules": EXAMPLE_MODULES})
 
 
 def _stop_at_once(number: int) -> None:
     """As a worker does; the live view has hidden the terminal's cursor."""
-    from worker.app import stop_at_once
+    from worker.ending import stop_at_once
 
     if os.isatty(1):
         os.write(1, SHOW_CURSOR)  # The live view has put itself in the place of sys.stdout.
@@ -208,26 +212,31 @@ async def _shown_runs(client: Client, owner: str, since: datetime, footer: Calla
 
 
 async def _work(client: Client, settings: WorkerSettings, offer: Offer, stop: Stop) -> None:
-    from worker.app import build_of, build_worker
+    from worker.app import beside, build_of, build_worker, health_of
     from worker.builds import announced
-    from worker.health import Health, serve_health
+    from worker.health import serve_health
     from worker.lifecycle import poll_until_stopped
     from worker.metrics import WorkerMetrics
 
     metrics = WorkerMetrics()
-    health = Health(metrics.registry, client=client)
+    health = health_of(settings, metrics)
+    health.client = client
     serving = serve_health(health, settings.http_address, settings.token)
     async with (
         serving,
         build_worker(client, settings, offer, metrics) as worker,
         announced(client, settings.task_queue, build_of(settings)),
     ):
-        await poll_until_stopped(worker, health, stop, settings.drain_timeout)
+        with beside(health.keep_looking()):
+            await poll_until_stopped(worker, health, stop, settings.drain_timeout)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Runs everything until a signal or the end of --for. Raises TickwrightError."""
-    asyncio.run(run_all(options))
+    from worker.lifecycle import Stop, run_to_end
+
+    stop = Stop(_stop_at_once)
+    run_to_end(run_all(options, stop), stop)
     return 0
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NoReturn
 
+import structlog
 from prometheus_client import CollectorRegistry
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from schedules.pages import Page, metrics_page, serving_pages
+from worker.reach import REFUSALS, ask_for_namespace
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
 
 State = Literal["starting", "polling", "draining"]
 REACH_TIMEOUT = timedelta(seconds=2)
+LOOK_EVERY = 5.0
+"""Seconds between two looks of the worker at itself."""
+SILENCE = frozenset({RPCStatusCode.CANCELLED, RPCStatusCode.DEADLINE_EXCEEDED})
+"""What a call is told as to which the server gives no answer in time."""
 
 
 @dataclass
@@ -33,20 +40,54 @@ class Health:
     client: Client | None = field(default=None, repr=False)
     burden: Callable[[], str] = lambda: ""
     """What only a restart mends; empty for nothing."""
+    polls: Callable[[], str] = lambda: ""
+    """Why the server gives this worker no work; empty where it does."""
     remarks: Callable[[], list[str]] = list
     """What is worth a word, yet no fault of this worker: it stays ready, lest a rollout or an autoscaler count it out."""
+    tell: Callable[[bool], None] = lambda _ready: None
+    """Told at each look whether the worker is ready."""
+    last: str = "starting"
+    """What the last look has found."""
 
-    async def unready_reason(self) -> str:
-        """Why no work should be counted on; empty where it should."""
+    async def look(self) -> str:
+        """Why no work should be counted on; empty where it should. A change is logged."""
+        reason = await self._unready_reason()
+        if reason != self.last and self.state == "polling":
+            log = structlog.get_logger()
+            if reason:
+                log.error("not ready", action="worker_unready", reason=reason)
+            else:
+                log.info("ready", action="worker_ready")
+        self.last = reason
+        self.tell(not reason)
+        return reason
+
+    async def keep_looking(self) -> NoReturn:
+        """Also where nobody probes."""
+        while True:
+            await self.look()
+            await asyncio.sleep(LOOK_EVERY)
+
+    async def _unready_reason(self) -> str:
         if self.state != "polling" or self.client is None:
             return self.state
         if burden := self.burden():
             return burden
         try:
-            await self.client.service_client.check_health(timeout=REACH_TIMEOUT)
+            await ask_for_namespace(self.client, REACH_TIMEOUT)
         except RPCError as error:
-            return f"server unreachable: {error.status.name}"
-        return ""
+            return _refusal(error, self.client.namespace)
+        return (
+            self.polls()
+        )  # Asked for last: an answer to a later request has come, so that to the first polls is here, too.
+
+
+def _refusal(error: RPCError, namespace: str) -> str:
+    if error.status in REFUSALS:
+        return f"namespace {namespace} is refused: {error.status.name}"
+    if error.status in SILENCE:
+        return f"server unreachable: no answer within {REACH_TIMEOUT.total_seconds():g} s"
+    return f"server unreachable: {error.status.name}"
 
 
 @asynccontextmanager
@@ -67,7 +108,7 @@ def _pages(health: Health, token: Token | None) -> dict[str, Callable[[Message],
         return _verdict("starting" if health.state == "starting" else "")
 
     async def readyz(_: Message) -> Page:
-        return _verdict(await health.unready_reason(), health.remarks())
+        return _verdict(await health.look(), health.remarks())
 
     async def metrics(headers: Message) -> Page:
         return metrics_page(health.metrics, token, headers)

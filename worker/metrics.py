@@ -55,15 +55,18 @@ class WorkerMetrics:
             "tickwright_step_duration", "How long steps took, with all their attempts.", "job", "step"
         )
         self._worker = Gauge(
-            "tickwright_worker_info", "1: such a worker is there.", ["task_queue", "build_id"], registry=self.registry
+            "tickwright_worker_info", "1: such a worker is ready.", ["task_queue", "build_id"], registry=self.registry
         )
 
     def _histogram(self, name: str, about: str, *labels: str) -> Histogram:
         return Histogram(f"{name}_seconds", about, labels, buckets=SECONDS, registry=self.registry)
 
-    def present(self, task_queue: str, build_id: str) -> None:
-        """Says that this worker is there."""
-        self._worker.labels(task_queue, build_id).set(1)
+    def present(self, task_queue: str, build_id: str, *, ready: bool) -> None:
+        """Says that this worker is there, for as long as it is ready: who cannot get work does not count."""
+        if ready:
+            self._worker.labels(task_queue, build_id).set(1)
+        else:
+            self._worker.clear()
 
     def watch(self, calls: Calls, max_concurrent_steps: int) -> None:
         """Takes the number of handlers that were given up from `calls`; so many steps may run at the same time."""

@@ -14,6 +14,7 @@ from schedules.errors import TickwrightError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from datetime import timedelta
 
     from temporalio.client import Client
 
@@ -46,13 +47,18 @@ async def connect_to_namespace() -> Client:
     client = await connect(core_logs=True)
     address = client.service_client.config.target_host
     try:
-        request = DescribeNamespaceRequest(namespace=client.namespace)
-        await client.service_client.workflow_service.describe_namespace(request)
+        await ask_for_namespace(client)
     except RPCError as error:
         if error.status in REFUSALS:
             raise NamespaceError(client.namespace, address, error.status.name, error.message) from error
         raise UnreachableError(address, f"{error.status.name}: {error.message}") from error
     return client
+
+
+async def ask_for_namespace(client: Client, timeout: timedelta | None = None) -> None:
+    """Raises RPCError where the server is away, or does not let us work in the namespace (REFUSALS)."""
+    request = DescribeNamespaceRequest(namespace=client.namespace)
+    await client.workflow_service.describe_namespace(request, timeout=timeout)
 
 
 async def connect_patiently(

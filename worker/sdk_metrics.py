@@ -69,6 +69,12 @@ class SdkMetrics(Collector):
             added = metric.kind in {BUFFERED_METRIC_KIND_HISTOGRAM, BUFFERED_METRIC_KIND_COUNTER}
             series.value = series.value + update.value if added else update.value
 
+    def counted(self, name: str) -> Iterator[tuple[dict[str, str], float]]:
+        """Labels and values of a counter by now, or how often a histogram was written to."""
+        self.take(self.buffer.retrieve_updates())
+        for labels, series in self._series.get(name, {}).items():
+            yield dict(labels), sum(series.counts) or series.value
+
     def collect(self) -> Iterator[Metric]:
         """Called by the registry at each scrape."""
         self.take(self.buffer.retrieve_updates())

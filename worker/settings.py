@@ -7,15 +7,26 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, DirectoryPath, Field, FilePath, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    DirectoryPath,
+    Field,
+    FilePath,
+    SecretStr,
+    ValidationError,
+)
 
 from activities.contract import DEFAULT_TASK_QUEUE
-from schedules.access import Token
+from schedules.access import Token, check_token
 from schedules.address import host_and_port
 from schedules.codec_keys import SETTINGS as CODEC_SETTINGS
 from schedules.duration import parse_duration
 from schedules.errors import SettingsError
 from schedules.nearest import nearest
+from schedules.task_queue import check_task_queue
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -31,6 +42,8 @@ ADVICE = {
 SECRETS = frozenset({"http_token"})
 """Fields whose values are in no message."""
 AUTO = "auto"
+MOST_AT_ONCE, MOST_CACHED, MOST_POLLERS, SLOWEST = 100_000, 1_000_000, 1_000, 0.001
+"""Far beyond what a worker can do, and within what the SDK's core takes: it aborts the process over some greater ones."""
 
 
 def _names(value: Any) -> Any:
@@ -42,11 +55,16 @@ def _address(value: Any) -> Any:
     return host_and_port(value) if isinstance(value, str) else value
 
 
+def _token(token: SecretStr) -> SecretStr:
+    check_token(token.get_secret_value())
+    return token
+
+
 def _pollers(value: Any) -> Any:
     """A number of at least two, or `auto`."""
-    if value == AUTO or (str(value).isdecimal() and int(value) >= 2):  # noqa: PLR2004 - the SDK's least
+    if value == AUTO or (str(value).isdecimal() and 2 <= int(value) <= MOST_POLLERS):  # noqa: PLR2004 - the SDK's least
         return value
-    raise ValueError(f"{value!r} is no number of polls; write 2 or more, or auto")
+    raise ValueError(f"{value!r} is no number of polls; write 2 to {MOST_POLLERS}, or auto")
 
 
 Pollers = Annotated[int | Literal["auto"], BeforeValidator(_pollers)]
@@ -57,7 +75,9 @@ class WorkerSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    task_queue: str = Field(DEFAULT_TASK_QUEUE, min_length=1, description="Task queue to poll.")
+    task_queue: Annotated[str, AfterValidator(check_task_queue)] = Field(
+        DEFAULT_TASK_QUEUE, min_length=1, description="Task queue to poll."
+    )
     modules: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
         (), description="Modules with handlers, workflows and activities, comma-separated."
     )
@@ -66,7 +86,9 @@ class WorkerSettings(BaseModel):
     http_address: Annotated[tuple[str, int], BeforeValidator(_address)] = Field(
         ("127.0.0.1", 9464), description="Address for /livez, /startupz, /readyz and /metrics."
     )
-    http_token: SecretStr | None = Field(None, min_length=1, description="Bearer token that /metrics asks for.")
+    http_token: Annotated[SecretStr, AfterValidator(_token)] | None = Field(
+        None, description="Bearer token that /metrics asks for."
+    )
     http_token_file: FilePath | None = Field(None, description="File with that token instead, read at each request.")
     drain_timeout: Annotated[timedelta, BeforeValidator(parse_duration)] = Field(
         timedelta(seconds=30), description="How long running steps may go on after SIGTERM."
@@ -77,20 +99,24 @@ class WorkerSettings(BaseModel):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Lines below this level are left out."
     )
-    max_concurrent_steps: int = Field(100, ge=1, description="Steps that run at the same time.")
-    max_concurrent_workflow_tasks: int = Field(100, ge=2, description="Workflow tasks at the same time.")
-    max_cached_workflows: int = Field(1000, ge=1, description="Runs kept in memory between their tasks.")
+    max_concurrent_steps: int = Field(100, ge=1, le=MOST_AT_ONCE, description="Steps that run at the same time.")
+    max_concurrent_workflow_tasks: int = Field(
+        100, ge=2, le=MOST_AT_ONCE, description="Workflow tasks at the same time."
+    )
+    max_cached_workflows: int = Field(
+        1000, ge=1, le=MOST_CACHED, description="Runs kept in memory between their tasks."
+    )
     max_steps_per_second: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="Steps started a second, at the most; none given: no limit."
+        None, ge=SLOWEST, allow_inf_nan=False, description="Steps started a second, at the most; none given: no limit."
     )
     max_queue_steps_per_second: float | None = Field(
         None,
-        gt=0,
+        ge=SLOWEST,
         allow_inf_nan=False,
         description="The same for all workers of the task queue together; the server keeps to it.",
     )
     max_concurrent_local_activities: int = Field(
-        100, ge=1, description="Local activities (arguments of `workflow` steps) at the same time."
+        100, ge=1, le=MOST_AT_ONCE, description="Local activities (arguments of `workflow` steps) at the same time."
     )
     workflow_pollers: Pollers = Field(
         5, description="Requests for workflow tasks that wait at the server; `auto`: as many as it takes, up to 100."
@@ -105,7 +131,7 @@ class WorkerSettings(BaseModel):
     @property
     def token(self) -> Token | None:
         """What /metrics asks for; None where everyone may read. Raises SettingsError."""
-        return Token.of(self.http_token.get_secret_value() if self.http_token else "", self.http_token_file)
+        return Token.of(self.http_token.get_secret_value() if self.http_token else None, self.http_token_file)
 
 
 def load_settings(**overrides: Any) -> WorkerSettings:

@@ -6,17 +6,11 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
+from schedules.access import TOKEN, TOKEN_FILE, given_token
 from schedules.errors import SettingsError
 from schedules.explain import UI_URL
 from schedules.selection import selected, selection_options
-from schedules.serving_options import (
-    TOKEN,
-    TOKEN_FILE,
-    address_of,
-    interval_of,
-    serving_options,
-    token_of_environment,
-)
+from schedules.serving_options import address_of, interval_of, serving_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +55,7 @@ def execute(options: argparse.Namespace) -> int:
     from schedules.board.serve import serve
 
     address, interval, ui = address_of(options), interval_of(options), _web(options.ui)
-    guard = Guard(token_of_environment(), _names(options.host))
+    guard = Guard(given_token(), _names(options.host))
     asyncio.run(serve(selected(options), address, guard, interval, options.rate, ui))
     return 0
 

@@ -14,6 +14,7 @@ from google.protobuf import json_format
 from temporalio.api.common.v1 import Payload, Payloads
 from temporalio.client import Client
 
+from schedules.access import Token
 from schedules.codec import data_converter
 from schedules.codec_keys import KEYS, CodecKeys
 from schedules.serving import serving
@@ -46,7 +47,7 @@ def payloads(*items: Payload) -> str:
 
 
 def codec_server(token: str = "") -> CodecServer:
-    return CodecServer(CodecKeys("k1", {"k1": ONE}), [UI], token)
+    return CodecServer(CodecKeys("k1", {"k1": ONE}), [UI], Token(token) if token else None)
 
 
 @pytest.mark.parametrize("above", ["", "/deep/er", "/default"])

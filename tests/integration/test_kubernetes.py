@@ -173,7 +173,11 @@ def test_an_overlay_holds_workers_monitor_and_sync_at_once_with_all_that_they_re
     for _, pod in pods(root):
         read = {"".join(found) for found in re.findall(NAMED, yaml.safe_dump(pod))}
         assert len(read & made) >= 3
-        assert {name for name in read - made if root == EXAMPLE} <= {"tickwright-tls", "tickwright-codec", "tickwright-board"}
+        assert {name for name in read - made if root == EXAMPLE} <= {
+            "tickwright-tls",
+            "tickwright-codec",
+            "tickwright-board",
+        }
         assert root == EXAMPLE or read <= made
 
 

@@ -48,6 +48,14 @@ async def test_a_wrong_command_line_ends_it_with_2(words: list[str], said: str) 
     assert (done.code, said in done.stderr) == (2, True), done.stderr
 
 
+@pytest.mark.parametrize(
+    "env", [{"TICKWRIGHT_HTTP_TOKEN": ""}, {"TICKWRIGHT_HTTP_TOKEN_FILE": ""}, {"TICKWRIGHT_HTTP_TOKENS": "x"}]
+)
+async def test_a_token_that_is_none_ends_it_with_2(env: dict[str, str]) -> None:
+    done = await run_command("schedules.monitor", env=env)
+    assert (done.code, f"{next(iter(env))}: " in done.stderr) == (2, True), done.stderr
+
+
 async def test_it_waits_for_a_server_tells_so_and_ends_in_order(tmp_path: Path, name: str) -> None:
     (tmp_path / "spec.yaml").write_text(SPEC.format(project=name))
     port = free_port()

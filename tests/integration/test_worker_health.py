@@ -7,18 +7,24 @@ import re
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
+import psutil
 import pytest
+from google.protobuf.duration_pb2 import Duration
+from temporalio.api.operatorservice.v1 import DeleteNamespaceRequest
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, RegisterNamespaceRequest
 from temporalio.client import Client
+from temporalio.service import RPCError
 
 from activities.contract import JobRequest
 from tests.processes import RunningWorker, starting_worker, worker
 from tests.runs import request, start
-from tests.servers import DevServer, free_port
+from tests.servers import DevServer, dev_server, free_port
 
 PAGES = ("/livez", "/startupz", "/readyz")
 HANDLERS = """
@@ -87,6 +93,23 @@ async def server_hung(scene: Scene) -> AsyncIterator[RunningWorker]:
 
 
 @asynccontextmanager
+async def namespace_gone(scene: Scene) -> AsyncIterator[RunningWorker]:
+    namespace = f"{scene.name}-ns"
+    await create_namespace(scene.client, namespace)
+    async with scene.worker(TEMPORAL_NAMESPACE=namespace) as running:
+        await scene.client.operator_service.delete_namespace(DeleteNamespaceRequest(namespace=namespace))
+        yield running
+
+
+@asynccontextmanager
+async def polls_refused(scene: Scene) -> AsyncIterator[RunningWorker]:
+    """A server that takes shorter names than others."""
+    with dev_server(config=("limit.maxIDLength=30",)) as strict:
+        async with starting_worker(strict.address, cwd=scene.folder, task_queue="q" * 31) as running:
+            yield running
+
+
+@asynccontextmanager
 async def draining(scene: Scene) -> AsyncIterator[RunningWorker]:
     async with scene.worker() as running:
         await scene.run(scene.job())
@@ -121,13 +144,33 @@ async def backlog_growing(scene: Scene) -> AsyncIterator[RunningWorker]:
             coming.cancel()
 
 
-OK, AWAY = (200, "ok\n"), (503, r"server unreachable: \w+\n")
+async def create_namespace(client: Client, namespace: str) -> None:
+    """Waits until the server's parts know it."""
+    retention = Duration(seconds=24 * 60 * 60)
+    request = RegisterNamespaceRequest(namespace=namespace, workflow_execution_retention_period=retention)
+    await client.workflow_service.register_namespace(request)
+    describe = DescribeTaskQueueRequest(namespace=namespace, task_queue=TaskQueue(name="any"))
+    async with asyncio.timeout(30):
+        while True:
+            with suppress(RPCError):
+                await client.workflow_service.describe_task_queue(describe)
+                return
+            await asyncio.sleep(0.1)
+
+
+OK, AWAY, SILENT = (
+    (200, "ok\n"),
+    (503, "server unreachable: UNAVAILABLE\n"),
+    (503, "server unreachable: no answer within 2 s\n"),
+)
 STUCK = (503, "1 handlers go on although their attempts have ended; restart this worker\n")
 STATES = {
     starting: (OK, (503, "starting\n"), (503, "starting\n")),
     polling: (OK, OK, OK),
     server_gone: (OK, OK, AWAY),
-    server_hung: (OK, OK, AWAY),
+    server_hung: (OK, OK, SILENT),
+    namespace_gone: (OK, OK, (503, r"namespace \S+-ns is refused: NOT_FOUND\n")),
+    polls_refused: (OK, OK, (503, "polls are refused: INVALID_ARGUMENT\n")),
     draining: (OK, OK, (503, "draining\n")),
     handler_stuck: (STUCK, OK, STUCK),
     backlog_growing: (OK, OK, (200, r"ok\nbacklog growing: \d+ activity tasks wait, the oldest for \d+ s\n")),
@@ -150,6 +193,28 @@ async def test_each_page_tells_the_truth(
             await asyncio.sleep(0.1)
 
 
+async def test_a_worker_that_gets_no_work_says_so_once_and_does_not_count_as_one(
+    own_server: DevServer, name: str, tmp_path: Path
+) -> None:
+    scene = Scene(own_server, await Client.connect(own_server.address), name, tmp_path)
+    async with namespace_gone(scene) as running:
+        assert "tickwright_worker_info{" in (await running.get("/metrics"))[1]
+        await running.until_log("worker_unready", level="error")
+        assert "tickwright_worker_info{" not in (await running.get("/metrics"))[1]
+        for _ in range(3):
+            assert (await running.get("/readyz"))[0] == 503
+        assert len([line for line in running.logs if line.get("action") == "worker_unready"]) == 1
+
+
+async def test_a_worker_whose_namespace_is_gone_ends_with_1_once_polls_are_refused_for_a_minute(
+    own_server: DevServer, name: str, tmp_path: Path
+) -> None:
+    scene = Scene(own_server, await Client.connect(own_server.address), name, tmp_path)
+    async with namespace_gone(scene) as running:
+        assert await running.wait(timeout=180) == 1
+        assert "the worker cannot go on" in running.err[-1]
+
+
 def as_expected(answers: list[tuple[int, str]], expected: tuple[tuple[int, str], ...]) -> bool:
     pairs = zip(answers, expected, strict=True)
     return all(status == wanted and re.fullmatch(pattern, text) for (status, text), (wanted, pattern) in pairs)
@@ -166,6 +231,27 @@ async def test_a_held_loop_is_told_and_answers_again_when_it_is_free(
         assert await ask(f"{url}/livez", timeout=20) == (503, "something holds the event loop\n")
         (tmp_path / "go").touch()
         assert await running.until_answer("/livez", 200) == "ok\n"
+
+
+async def test_idle_connections_keep_no_probe_out(server: DevServer, name: str, tmp_path: Path) -> None:
+    async with worker(server.address, cwd=tmp_path, task_queue=name) as running, AsyncExitStack() as idle:
+        url = await running.url()
+        host, port = url.removeprefix("http://").split(":")
+        for _ in range(300):
+            _, writer = await asyncio.open_connection(host, int(port))
+            idle.callback(writer.close)
+        assert psutil.Process(running.pid).num_threads() < 200
+        began = time.monotonic()
+        for _ in range(20):
+            assert await ask(f"{url}/readyz") == (200, "ok\n")
+        assert time.monotonic() - began < 5
+
+
+async def test_the_pages_show_no_version(server: DevServer, name: str, tmp_path: Path) -> None:
+    async with worker(server.address, cwd=tmp_path, task_queue=name) as running:
+        url = await running.url()
+        async with aiohttp.ClientSession() as session, session.get(f"{url}/livez") as answer:
+            assert answer.headers["Server"] == "tickwright"
 
 
 async def ask(url: str, timeout: float = 5, **headers: str) -> tuple[int, str]:

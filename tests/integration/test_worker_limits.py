@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from datetime import datetime
 from pathlib import Path
 
@@ -54,3 +55,21 @@ async def test_fewer_pollers_are_fewer_requests_that_wait(
         async with asyncio.timeout(20):
             while line not in (await running.get("/metrics"))[1].splitlines():  # noqa: ASYNC110 - another process
                 await asyncio.sleep(0.1)
+
+
+async def test_every_limit_of_a_setting_is_one_that_the_sdk_takes(server: DevServer, name: str, tmp_path: Path) -> None:
+    highest = {
+        "max_cached_workflows": "1000000",
+        "max_concurrent_steps": "100000",
+        "max_concurrent_workflow_tasks": "100000",
+        "max_concurrent_local_activities": "100000",
+        "step_pollers": "1000",
+        "workflow_pollers": "1000",
+        "max_steps_per_second": "0.001",
+        "max_queue_steps_per_second": "0.001",
+        "drain_timeout": "36500d",
+        "backlog_interval": "36500d",
+    }
+    async with worker(server.address, cwd=tmp_path, task_queue=name, **highest) as running:
+        running.signal(signal.SIGTERM)
+        assert await running.wait() == 0

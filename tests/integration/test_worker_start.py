@@ -6,13 +6,26 @@ import asyncio
 import json
 import signal
 import socket
-from collections.abc import Callable, Iterator
+import ssl
+import tomllib
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from temporalio.client import Client
 
-from tests.processes import run_command, started, starting_worker, until_none_left, worker
+from tests.certificates import pair
+from tests.processes import (
+    ROOT,
+    Running,
+    run_command,
+    started,
+    started_process,
+    starting_worker,
+    until_none_left,
+    worker,
+)
 from tests.runs import request, start
 from tests.servers import DevServer, dev_server, free_port
 
@@ -41,6 +54,8 @@ def was_connected_to(listening: socket.socket) -> bool:
 HANDLER = "from activities import handler\n@handler\ndef clean_up() -> None: ...\n"
 REFUSALS = {
     "bad value": ({"TICKWRIGHT_DRAIN_TIMEOUT": "30"}, 'TICKWRIGHT_DRAIN_TIMEOUT: "30" is not a duration'),
+    "task queue of the server's own": ({"TICKWRIGHT_TASK_QUEUE": "/_sys/foo"}, "names that begin with /_sys/"),
+    "task queue too long": ({"TICKWRIGHT_TASK_QUEUE": "q" * 2000}, "a task queue's name of 2000 bytes is too long"),
     "unknown name": ({"TICKWRIGHT_TASK_QUEU": "x"}, "did you mean TICKWRIGHT_TASK_QUEUE?"),
     "unknown module": (
         {"TICKWRIGHT_MODULES": "no_such"},
@@ -49,6 +64,14 @@ REFUSALS = {
     "module that raises": (
         {"TICKWRIGHT_MODULES": "broken"},
         "module broken (of --modules or TICKWRIGHT_MODULES) cannot be imported: ZeroDivisionError",
+    ),
+    "module with the name of a package of ours": (
+        {"TICKWRIGHT_MODULES": "workflows"},
+        "module workflows (of --modules or TICKWRIGHT_MODULES): Tickwright's own package has the name workflows",
+    ),
+    "module in a package with such a name": (
+        {"TICKWRIGHT_MODULES": "activities.mine"},
+        "No module named 'activities.mine'; Tickwright's own package has the name activities; give yours another",
     ),
     "handler twice": ({"TICKWRIGHT_MODULES": "one,two"}, "the handler `clean_up` is defined twice"),
 }
@@ -69,7 +92,66 @@ async def test_a_worker_with_a_fault_in_its_settings_ends_with_2_before_it_conne
     assert not was_connected_to(silent)
 
 
+@pytest.mark.parametrize("module", ["activities.py", "schedules.py", "workflows.py", "workflows/__init__.py"])
+async def test_a_module_of_the_user_in_the_place_of_ours_ends_the_worker_with_2(module: str, tmp_path: Path) -> None:
+    shadow = tmp_path / module
+    shadow.parent.mkdir(exist_ok=True)
+    shadow.write_text(HANDLER)
+    ended = await run_command("worker", cwd=tmp_path)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"{shadow} has the name of a part of Tickwright")
+    assert len(ended.stderr.splitlines()) == 1
+
+
+async def test_the_installed_command_runs_a_worker_whatever_modules_are_in_its_folder(
+    server: DevServer, name: str, tmp_path: Path
+) -> None:
+    for module in ("activities", "schedules", "worker", "workflows"):
+        (tmp_path / f"{module}.py").write_text("raise SystemExit('not this one')")
+    (tmp_path / "jobs_of_test.py").write_text(HANDLER)
+    env = {**server.environ, "TICKWRIGHT_TASK_QUEUE": name, "TICKWRIGHT_MODULES": "jobs_of_test"}
+    env["TICKWRIGHT_HTTP_ADDRESS"] = "127.0.0.1:0"
+    async with installed("worker", env=env, cwd=tmp_path) as running:
+        await running.until_log("worker_ready", timeout=30)
+        running.signal(signal.SIGTERM)
+        assert await running.wait() == 0
+
+
+@asynccontextmanager
+async def installed(*words: str, env: dict[str, str], cwd: Path) -> AsyncIterator[Running]:
+    """The command `tickwright` as the script that an installer makes of pyproject.toml: it does not look into its folder (-P)."""
+    module, _, function = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"][
+        "tickwright"
+    ].partition(":")
+    script = f"import sys; sys.argv[0] = 'tickwright'; from {module} import {function}; {function}()"
+    async with started_process("-P", "-c", script, *words, env=env, cwd=cwd) as running:
+        yield running
+
+
+async def test_the_installed_command_shows_the_settings_of_a_worker(tmp_path: Path) -> None:
+    async with installed("worker", "--help", env={}, cwd=tmp_path) as running:
+        assert await running.wait() == 0
+        assert await running.until(lambda: any("TICKWRIGHT_TASK_QUEUE" in line for line in running.out), "the settings")
+        assert running.out[0].startswith("usage: tickwright worker")
+
+
+async def test_worker_dev_without_the_examples_says_where_they_are(tmp_path: Path) -> None:
+    ended = await run_command("worker.dev", cwd=tmp_path)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("there is no examples/jobs.yaml here")
+
+
+ONE, OTHER = pair(), pair()
 CONNECTION_FAULTS = {
+    "key of another certificate": (
+        {"TEMPORAL_TLS_CLIENT_CERT_DATA": ONE.certificate, "TEMPORAL_TLS_CLIENT_KEY_DATA": OTHER.key},
+        "the key is not that of the certificate",
+    ),
+    "damaged certificate": (
+        {"TEMPORAL_TLS_CLIENT_CERT_DATA": ONE.certificate[:200], "TEMPORAL_TLS_CLIENT_KEY_DATA": ONE.key},
+        "one of them is damaged",
+    ),
+    "file of profiles that is not there": ({"TEMPORAL_CONFIG_FILE": "/no/such.toml"}, "there is no file /no/such.toml"),
     "key that is no PEM": (
         {"TEMPORAL_TLS_CLIENT_CERT_DATA": "-----BEGIN CERTIFICATE-----", "TEMPORAL_TLS_CLIENT_KEY_DATA": "nonsense"},
         "TEMPORAL_TLS_CLIENT_KEY_PATH",
@@ -95,6 +177,54 @@ async def test_connection_settings_that_cannot_work_end_the_worker_with_2(
     assert message in ended.stderr
     assert "Traceback" not in ended.stderr
     assert not was_connected_to(silent)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"TEMPORAL_API_KEY": "sesame"},
+        {"TEMPORAL_TLS": "true"},
+        {"TEMPORAL_TLS_CLIENT_CERT_DATA": ONE.certificate, "TEMPORAL_TLS_CLIENT_KEY_DATA": ONE.key},
+    ],
+    ids=lambda settings: next(iter(settings)),
+)
+async def test_tls_with_a_server_that_speaks_none_ends_the_worker_with_2(
+    settings: dict[str, str], server: DevServer, tmp_path: Path
+) -> None:
+    env = {**server.environ, "TICKWRIGHT_HTTP_ADDRESS": "127.0.0.1:0", **settings}
+    ended = await run_command("worker", env=env, cwd=tmp_path)
+    assert ended.code == 2
+    assert f"Temporal at {server.address} speaks no TLS" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@asynccontextmanager
+async def tls_server(folder: Path) -> AsyncIterator[str]:
+    """The address of one that shakes hands, and says nothing more."""
+    (folder / "pair.pem").write_text(ONE.certificate + ONE.key)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "pair.pem")
+    context.set_alpn_protocols(["h2"])
+
+    async def silent(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with await asyncio.start_server(silent, "127.0.0.1", 0, ssl=context) as listening:
+        yield "{}:{}".format(*listening.sockets[0].getsockname())
+
+
+async def test_a_server_of_tls_without_tls_in_the_settings_ends_the_worker_with_2(tmp_path: Path) -> None:
+    async with tls_server(tmp_path) as address:
+        env = {"TEMPORAL_ADDRESS": address, "TICKWRIGHT_HTTP_ADDRESS": "127.0.0.1:0"}
+        ended = await run_command("worker", env=env, cwd=tmp_path)
+    assert ended.code == 2
+    assert f"Temporal at {address} speaks TLS, and the settings do not ask for it" in ended.stderr
+
+
+async def test_a_worker_waits_for_a_server_whose_certificate_is_not_trusted(tmp_path: Path) -> None:
+    """It may be replaced; the log says what is wrong."""
+    async with tls_server(tmp_path) as address, starting_worker(address, cwd=tmp_path, TEMPORAL_TLS="true") as running:
+        await running.until_log("server_away", retry_in=2.0)
 
 
 async def test_a_busy_http_address_ends_the_worker_with_1(silent: socket.socket, tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -118,6 +120,127 @@ async def test_a_drain_costs_a_step_no_attempt_and_no_progress(
         result = await run.result()
     assert lines(tmp_path / "attempts") == ["1 None", "1 page 1", "2 page 1"]
     assert (result.outcome, result.attempts, result.steps[0].output) == ("succeeded", 2, "2 page 1")
+
+
+STAYING = """
+import asyncio, hashlib, re, time
+from pathlib import Path
+from activities import handler
+
+def begun():
+    Path("begun").write_text("x\\n")
+
+@handler
+async def swallows() -> None:
+    begun()
+    while True:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            pass
+
+@handler
+async def in_a_thread() -> None:
+    begun()
+    await asyncio.to_thread(time.sleep, 90)
+
+@handler
+async def leaves_a_task() -> None:
+    asyncio.create_task(swallows())
+    await asyncio.Event().wait()
+
+@handler
+def in_its_own_thread() -> None:
+    begun()
+    time.sleep(90)
+
+@handler
+async def holds() -> None:
+    begun()
+    time.sleep(90)
+
+@handler
+async def holds_in_one_call() -> None:
+    begun()
+    hashlib.pbkdf2_hmac("sha256", b"p", b"s", 400_000_000)
+
+@handler
+async def holds_at_the_end() -> None:
+    begun()
+    try:
+        await asyncio.sleep(3600)
+    finally:
+        time.sleep(90)
+
+@handler
+async def holds_and_takes_signals() -> None:
+    asyncio.get_running_loop().add_signal_handler(10, print)
+    await holds()
+"""
+ENDS_OF_STAYING = {
+    "swallows": (0, 8),
+    "in_a_thread": (0, 8),
+    "leaves_a_task": (0, 8),
+    "in_its_own_thread": (0, 8),
+    "holds": (1, 15),
+    "holds_in_one_call": (1, 15),
+    "holds_at_the_end": (1, 15),
+    "holds_and_takes_signals": (1, 15),
+}
+"""Exit code, and seconds after which the process has ended: a drain of one, five until a function is given up, or ten."""
+
+
+@pytest.mark.parametrize(("handler", "end"), ENDS_OF_STAYING.items(), ids=ENDS_OF_STAYING)
+async def test_whatever_functions_leave_or_hold_the_process_ends(
+    handler: str, end: tuple[int, float], server: DevServer, client: Client, name: str, tmp_path: Path
+) -> None:
+    async with staying(handler, server, client, name, tmp_path, "1s") as running:
+        running.signal(signal.SIGTERM)
+        code, seconds = end
+        assert await running.wait(timeout=seconds) == code
+
+
+@pytest.mark.parametrize("handler", ["swallows", "holds", "holds_in_one_call", "holds_and_takes_signals"])
+async def test_the_second_signal_stops_at_once_whatever_holds_the_loop(
+    handler: str, server: DevServer, client: Client, name: str, tmp_path: Path
+) -> None:
+    async with staying(handler, server, client, name, tmp_path, "10m") as running:
+        running.signal(signal.SIGTERM)
+        await asyncio.sleep(0.2)  # Two of the same that are not heard yet would be one.
+        running.signal(signal.SIGINT)
+        assert await running.wait(timeout=3) == 130
+
+
+@asynccontextmanager
+async def staying(
+    handler: str, server: DevServer, client: Client, name: str, folder: Path, drain: str
+) -> AsyncIterator[RunningWorker]:
+    """A worker in which that function runs."""
+    (folder / "staying.py").write_text(STAYING)
+    async with worker(server.address, cwd=folder, task_queue=name, modules="staying", drain_timeout=drain) as running:
+        await start(client, request("python", {"handler": handler}, job=name), name)
+        await begun(running, folder)
+        yield running
+
+
+async def test_a_fork_of_a_function_ends_by_a_signal_that_the_worker_does_not_hear(
+    server: DevServer, client: Client, name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "forking.py").write_text(
+        "import multiprocessing, time\n"
+        "from activities import handler\n"
+        "@handler\n"
+        "def fork() -> int:\n"
+        "    child = multiprocessing.get_context('fork').Process(target=time.sleep, args=(90,))\n"
+        "    child.start()\n"
+        "    child.terminate()\n"
+        "    child.join()\n"
+        "    return child.exitcode\n"
+    )
+    async with worker(server.address, cwd=tmp_path, task_queue=name, modules="forking") as running:
+        run = await start(client, request("python", {"handler": "fork"}, job=name), name)
+        assert (await run.result()).steps[0].output == -signal.SIGTERM
+        assert await running.get("/readyz") == (200, "ok\n")
 
 
 async def test_the_only_attempt_of_a_worker_that_is_killed_counts(

@@ -67,7 +67,7 @@ async def test_asking_to_stop_cancels_what_is_waited_for() -> None:
 async def test_the_first_signal_asks_and_each_further_one_stops_at_once() -> None:
     given: list[int] = []
     stop = Stop(given.append)
-    with stop.on_signals():
+    with stop.on_signals(asyncio.get_running_loop()):
         os.kill(os.getpid(), signal.SIGTERM)
         await stop.asked.wait()
         assert given == []

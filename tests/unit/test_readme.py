@@ -17,6 +17,7 @@ import activities.idempotency.__main__
 import schedules.__main__
 import schedules.monitor
 import schedules.sync
+import schedules.terminal
 import worker.__main__
 import worker.codec_server
 import worker.dev
@@ -69,7 +70,8 @@ def test_every_link_leads_somewhere(target: str) -> None:
 def parse(module: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> argparse.Namespace:
     """What the real parser of a command makes of the arguments; SystemExit where it does not like them."""
     entry, parsed = ENTRIES[module], list[Any]()
-    monkeypatch.setattr(entry, "run", lambda parser, given: parsed.append(parser.parse_args(given)))
+    for place in (entry, schedules.terminal):  # The worker imports it late.
+        monkeypatch.setattr(place, "run", lambda parser, given: parsed.append(parser.parse_args(given)), raising=False)
     entry.main(arguments)
     namespace: argparse.Namespace = parsed[0]
     return namespace

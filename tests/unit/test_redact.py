@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.redact import Redactor, redact_event, use_redactor
+from activities.redact import Redactor, forms_of, redact_event, use_redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,3 +111,36 @@ def test_a_thread_of_a_handlers_own_is_cleaned_as_well() -> None:
     with ThreadPoolExecutor(1) as pool:
         event = pool.submit(redact_event, None, "info", {"event": "got open-sesame"}).result()
     assert event == {"event": "got ***"}
+
+
+@pytest.mark.parametrize("shown", [SECRET, repr(SECRET), quote(SECRET), base64.b64encode(SECRET.encode()).decode()])
+def test_a_secret_that_the_step_has_not_used_is_found_too(shown: str) -> None:
+    known = Redactor(forms_of([SECRET]))
+    known.add("sesame")
+    assert "p4ss" not in known.text(f"before {shown} after")
+    assert known.text(f"before {SECRET} sesame after") == "before *** *** after"
+    assert known.value({"a": [{"b": SECRET}], "c": 1}) == {"a": [{"b": "***"}], "c": 1}
+
+
+def test_short_secrets_and_common_lines_are_taken_out_of_no_step_that_has_not_used_them() -> None:
+    known = Redactor(forms_of(["prod", "first line\nsecond line\nthe line that is the secret itself"]))
+    assert known.text("in prod, on the first line") == "in prod, on the first line"
+    assert known.text("x the line that is the secret itself") == "x ***"
+
+
+def test_a_cut_output_loses_no_text_to_secrets_that_the_step_has_not_used_but_a_long_rest_of_one() -> None:
+    known = Redactor(forms_of(["hunter22-hunter23"]))
+    assert known.text("3 done", cut_start=True) == "3 done"
+    assert known.text("hunter23 done", cut_start=True) == " done"
+    assert known.text("done hunter22", cut_end=True) == "done "
+
+
+@given(
+    st.recursive(
+        st.text("ab\"'\\\n", max_size=5), lambda inner: st.lists(inner) | st.dictionaries(st.text("ab"), inner)
+    )
+)
+def test_a_value_is_cleaned_wherever_a_secret_is_in_it(value: object) -> None:
+    secret = 'a"b'
+    clean = json.dumps(redactor(secret).value(value), ensure_ascii=False)
+    assert json.dumps(secret)[1:-1] not in clean

@@ -69,3 +69,19 @@ def test_secrets_in_workflow_arguments_are_refused() -> None:
     found = refuse_secrets([{"a": "x ${secret:TOKEN}"}, "${{secret:FINE}}"])
     assert [problem.path for problem in found] == [(0, "a")]
     assert "`${secret:TOKEN}`" in found[0].message
+
+
+def test_all_secrets_are_known_for_redaction_and_renewed_with_their_files(tmp_path: Path) -> None:
+    (tmp_path / "DB").write_text("first-of-the-file\n")
+    (tmp_path / "..data").mkdir()
+    (tmp_path / "BROKEN").write_bytes(b"\xff" * 20)
+    store = SecretStore(
+        {"TICKWRIGHT_SECRET_A": "of-environment", "PATH": "no-secret"}, tmp_path, others=["api-key-4711"]
+    )
+    known = ("first-of-the-file", "of-environment", "api-key-4711")
+    assert [value for value in known if value in store.forms()] == list(known)
+    assert "no-secret" not in store.forms()
+    assert store.forms() is store.forms()
+    (tmp_path / "DB").write_text("the second one of the file\n")
+    assert "the second one of the file" in store.forms()
+    assert "first-of-the-file" not in store.forms()

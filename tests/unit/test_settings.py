@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from schedules.access import Token, given_token
 from schedules.codec_keys import SETTINGS as CODEC_SETTINGS
 from schedules.errors import SettingsError
 from worker.settings import WorkerSettings, load_settings, settings_help
@@ -99,13 +100,19 @@ def test_the_secrets_folder_has_to_be_there(tmp_path: Path, monkeypatch: pytest.
         ("max_concurrent_steps", "1.5", "valid integer"),
         ("max_concurrent_workflow_tasks", "1", "greater than or equal to 2"),
         ("max_cached_workflows", "0", "greater than or equal to 1"),
-        ("max_steps_per_second", "0", "greater than 0"),
+        ("max_steps_per_second", "0", "greater than or equal to 0.001"),
+        ("max_cached_workflows", "100000000000", "less than or equal to 1000000"),
+        ("max_concurrent_steps", "100001", "less than or equal to 100000"),
+        ("max_concurrent_workflow_tasks", "100001", "less than or equal to 100000"),
+        ("max_concurrent_local_activities", "100001", "less than or equal to 100000"),
+        ("step_pollers", "1001", "write 2 to 1000, or auto"),
+        ("max_steps_per_second", "1e-300", "greater than or equal to 0.001"),
         ("max_steps_per_second", "nan", "finite number"),
         ("max_steps_per_second", "inf", "finite number"),
-        ("max_queue_steps_per_second", "0", "greater than 0"),
+        ("max_queue_steps_per_second", "0", "greater than or equal to 0.001"),
         ("max_concurrent_local_activities", "0", "greater than or equal to 1"),
-        ("workflow_pollers", "1", "write 2 or more, or auto"),
-        ("step_pollers", "many", "write 2 or more, or auto"),
+        ("workflow_pollers", "1", "write 2 to 1000, or auto"),
+        ("step_pollers", "many", "write 2 to 1000, or auto"),
         ("backlog_interval", "15", 'write for example "30s"'),
     ],
 )
@@ -149,6 +156,59 @@ def test_a_token_has_one_place_and_is_not_empty(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("TICKWRIGHT_HTTP_TOKEN", "sesame")
     with pytest.raises(SettingsError, match="both given"):
         assert load_settings().token
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"TICKWRIGHT_HTTP_TOKEN": ""}, "TICKWRIGHT_HTTP_TOKEN: is empty"),
+        ({"TICKWRIGHT_HTTP_TOKEN": "  "}, "TICKWRIGHT_HTTP_TOKEN: no client can send this token"),
+        ({"TICKWRIGHT_HTTP_TOKEN": "se same"}, "TICKWRIGHT_HTTP_TOKEN: no client can send this token"),
+        ({"TICKWRIGHT_HTTP_TOKEN": "sésame"}, "TICKWRIGHT_HTTP_TOKEN: no client can send this token"),
+        ({"TICKWRIGHT_HTTP_TOKEN_FILE": ""}, "TICKWRIGHT_HTTP_TOKEN_FILE: "),
+        ({"TICKWRIGHT_HTTP_TOKEN_FILE": "two.words"}, "TICKWRIGHT_HTTP_TOKEN_FILE: two.words: no client can send"),
+        (
+            {"TICKWRIGHT_HTTP_TOKENS": "x"},
+            "TICKWRIGHT_HTTP_TOKENS: no such setting; did you mean TICKWRIGHT_HTTP_TOKEN?",
+        ),
+        (
+            {"TICKWRIGHT_HTTP_ADRESS": "x"},
+            "TICKWRIGHT_HTTP_ADRESS: no such setting; did you mean TICKWRIGHT_HTTP_ADDRESS?",
+        ),
+    ],
+)
+def test_worker_and_monitor_refuse_the_same_tokens(
+    given: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("two.words").write_text("open sesame\n")
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError) as of_monitor:
+        given_token()
+    with pytest.raises(SettingsError) as of_worker:
+        _ = load_settings().token
+    for refused in (of_monitor, of_worker):
+        assert refused.value.exit_code == 2
+        assert str(refused.value).startswith(said)
+        assert "sesame" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("header", "admitted"),
+    [
+        ("Bearer sesame", True),
+        ("bearer sesame", True),
+        ("BEARER sesame", True),
+        ("Bearer sesam", False),
+        ("Bearer", False),
+        ("Basic sesame", False),
+        ("sesame", False),
+        ("", False),
+    ],
+)
+def test_the_scheme_is_bearer_in_any_letter_case(header: str, admitted: bool) -> None:
+    """RFC 9110, 11.1: the name of a scheme is case-insensitive."""
+    assert Token("sesame").admits(header) is admitted
 
 
 def test_without_a_token_everyone_may_read() -> None:

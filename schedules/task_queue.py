@@ -1,0 +1,17 @@
+"""What may be the name of a task queue."""
+
+from __future__ import annotations
+
+RESERVED = "/_sys/"
+LONGEST = 1000
+
+
+def check_task_queue(name: str) -> str:
+    """The name, by the rule of the Temporal server (`common/tqid`, `limit.maxIDLength`). Raises ValueError."""
+    if name.startswith(RESERVED):
+        raise ValueError(
+            f"{name!r} is no task queue: Temporal keeps names that begin with {RESERVED} for itself; choose another"
+        )
+    if (size := len(name.encode(errors="replace"))) > LONGEST:
+        raise ValueError(f"a task queue's name of {size} bytes is too long; Temporal takes {LONGEST} at most")
+    return name

@@ -1,0 +1,30 @@
+"""What the worker itself keeps secret: no step may use it, and no step's output may show it."""
+
+from __future__ import annotations
+
+import os
+from base64 import b64encode, urlsafe_b64encode
+from typing import TYPE_CHECKING
+
+from schedules.codec_keys import TOKEN as CODEC_TOKEN
+from schedules.codec_keys import codec_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from temporalio.client import Client
+
+    from worker.settings import WorkerSettings
+
+
+def own_secrets(client: Client, settings: WorkerSettings) -> Iterator[str]:
+    """The API key and private key of the connection, the keys of the payloads, and the tokens of HTTP, as they are written."""
+    connection = client.service_client.config
+    yield connection.api_key or ""
+    if connection.tls and not isinstance(connection.tls, bool) and (key := connection.tls.client_private_key):
+        yield key.decode(errors="replace")
+    for raw in codec_keys().keys.values():
+        yield from (b64encode(raw).decode(), urlsafe_b64encode(raw).decode())
+    yield os.environ.get(CODEC_TOKEN, "")
+    if settings.token:
+        yield settings.token.text

@@ -1,0 +1,16 @@
+"""The command `tickwright`: the verbs of `schedules`, and the worker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from schedules import __main__ as commands
+from worker.__main__ import configure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Entry point of the installed command."""
+    commands.main(arguments, {**commands.VERBS, "worker": ("run jobs until told to stop", configure)})
