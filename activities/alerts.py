@@ -6,7 +6,7 @@ Plain frozen dataclasses of JSON values; durations are seconds, times RFC 3339 i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 INCIDENT_WORKFLOW = "TickwrightIncident"
 NOTICE_WORKFLOW = "TickwrightNotice"
@@ -68,8 +68,24 @@ class AlertRequest:
 
 
 @dataclass(frozen=True)
+class Success:
+    """A run that succeeded. `run_id` is empty where only the run after it tells of it."""
+
+    scheduled_at: str
+    workflow_id: str
+    run_id: str
+    ended_at: str
+    attempts: int | None
+    duration: float
+
+
+@dataclass(frozen=True)
 class Report:
-    """How a run ended, for the incident of its job. `output` are its last lines."""
+    """How a run ended, for the incident of its job. `output` are its last lines.
+
+    What the schedule hands on from run to run, native carry-over, tells of the run before this one: `after_failure`, or
+    `success_before`, or neither where it says nothing. `handed_on`: it tells the next one of a failure of this one.
+    """
 
     project: str
     environment: str
@@ -84,13 +100,25 @@ class Report:
     workflow_id: str
     run_id: str
     alerts: AlertRequest
+    ended_at: str = ""
+    handed_on: bool = False
+    after_failure: bool = False
+    success_before: Success | None = None
+
+
+def incident_memo(report: Report) -> dict[str, Any]:
+    """What List shows of an incident that begins with a report, so that a look at all jobs needs nothing else."""
+    channels = list(dict.fromkeys(target.channel for target in report.alerts.on_failure))
+    return {"since": report.scheduled_at, "after": report.alerts.after, "channels": channels}
 
 
 @dataclass(frozen=True)
 class IncidentState:
     """What is known of a job's failures in a row; all is as at the beginning once a run has succeeded.
 
-    `remind_at` and `retry_at` are seconds of Unix time. `since_resumed` counts the failures that pausing looks at.
+    `remind_at`, `retry_at` and `look_at` are seconds of Unix time; at the last one the incident asks how the job stands.
+    `since_resumed` counts the failures that pausing looks at; `failed_at` is when the last of all ended, `succeeded_at` when
+    the success did that ended the incident before.
     """
 
     failures: int = 0
@@ -104,6 +132,9 @@ class IncidentState:
     retry_at: float | None = None
     seen: list[str] = field(default_factory=list)
     last: Report | None = None
+    failed_at: str = ""
+    succeeded_at: str = ""
+    look_at: float | None = None
 
 
 @dataclass(frozen=True)
@@ -160,16 +191,21 @@ class Ping:
 
 @dataclass(frozen=True)
 class Tending:
-    """What is to be done to the schedule of a job that fails."""
+    """What is to be done to the schedule of a job that fails. A look asks for a success after `since` as well, if that is given."""
 
     job: str
     deed: Deed
     note: str = ""
+    since: str = ""
 
 
 @dataclass(frozen=True)
 class Tended:
-    """How the schedule stands now, and whether the deed has changed that."""
+    """How the schedule stands now, whether the deed has changed that, and the success that was asked for.
+
+    `gone` is also one that was made anew since the job last failed, whose failures were another's, and one that tells nobody any more.
+    """
 
     standing: Standing
     changed: bool = False
+    success: Success | None = None

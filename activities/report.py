@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from temporalio import activity
 from temporalio.client import ScheduleOverlapPolicy
+from temporalio.converter import value_to_type
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.alerts import (
@@ -17,17 +18,22 @@ from activities.alerts import (
     PAUSE_MARK,
     REPORT_ENDING,
     TEND_SCHEDULE,
+    AlertRequest,
     IncidentState,
     Report,
     Standing,
     Tended,
     Tending,
+    incident_memo,
 )
+from activities.contract import JOB_WORKFLOW
+from activities.late_decision import instant
+from activities.success import success_since
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from temporalio.client import Client, ScheduleHandle
+    from temporalio.client import Client, ScheduleDescription, ScheduleHandle
 
 RESUMED = "Tickwright: resumed, for a run succeeded"
 """Begins as the notes of `sync` do, so that the next one may replace it."""
@@ -62,7 +68,7 @@ class ReportActivities:
             task_queue=activity.info().task_queue,
             start_signal=ENDED_SIGNAL,
             start_signal_args=[report],
-            memo={INCIDENT_MEMO: _in_short(report)},
+            memo={INCIDENT_MEMO: incident_memo(report)},
             static_summary=f"{report.job} fails",
         )
 
@@ -71,11 +77,14 @@ class ReportActivities:
         """Does the deed where the schedule stands as that needs it: what an operator has done to it stays."""
         handle = self._client.get_schedule_handle(tending.job)
         try:
-            before = await _standing(handle)
+            schedule = await handle.describe()
+            before = _standing(schedule)
+            if tending.since:
+                return await self._look(tending, schedule)
             if not _applies(tending, before):
                 return Tended(before)
             await _carry_out(handle, tending)
-            after = await _standing(handle)
+            after = _standing(await handle.describe())
         except RPCError as error:
             if error.status != RPCStatusCode.NOT_FOUND:
                 raise
@@ -85,11 +94,21 @@ class ReportActivities:
         )
         return Tended(after, changed=True)
 
+    async def _look(self, tending: Tending, schedule: ScheduleDescription) -> Tended:
+        since = instant(tending.since)
+        success = await success_since(self._client, tending.job, since)
+        if success is None and (schedule.info.created_at > since or not await self._is_told_of(schedule)):
+            return Tended("gone")
+        return Tended(_standing(schedule), success=success)
 
-def _in_short(report: Report) -> dict[str, Any]:
-    """What List shows of an incident, so that a look at all jobs needs nothing else."""
-    channels = list(dict.fromkeys(target.channel for target in report.alerts.on_failure))
-    return {"since": report.scheduled_at, "after": report.alerts.after, "channels": channels}
+    async def _is_told_of(self, schedule: ScheduleDescription) -> bool:
+        """Whether the job, as it is now, has failures that anything follows from."""
+        action: Any = schedule.schedule.action
+        if action.workflow != JOB_WORKFLOW:
+            return False
+        [request, *_] = await self._client.data_converter.decode(action.args)
+        alerts = request.get("alerts")
+        return alerts is not None and value_to_type(AlertRequest, alerts).wants_reports
 
 
 def _applies(tending: Tending, standing: Standing) -> bool:
@@ -98,8 +117,8 @@ def _applies(tending: Tending, standing: Standing) -> bool:
     return tending.deed in {"resume", "try_once"} and standing == "paused_by_us"
 
 
-async def _standing(handle: ScheduleHandle) -> Standing:
-    state = (await handle.describe()).schedule.state
+def _standing(schedule: ScheduleDescription) -> Standing:
+    state = schedule.schedule.state
     if not state.paused:
         return "going"
     return "paused_by_us" if (state.note or "").startswith(PAUSE_MARK) else "paused_by_other"

@@ -19,6 +19,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.alerts import LOOK_FOR_MISSED
 from activities.contract import OUTCOME_ATTRIBUTE
+from activities.held_back import NEVER, held_back
 from activities.watch import Finding, Look, Seen
 from activities.watch_rules import Tally, begins_with, is_after_outage, is_to_be_asked, latest_to_ask
 
@@ -100,13 +101,20 @@ class WatchActivities:
     async def _instead(
         self, schedule: ScheduleDescription, job: WatchedJob, at: datetime, now: datetime
     ) -> Finding | None:
-        """What was running at that time, so that the run was left out, or waits for that one to end; or what ran after it."""
-        recent = [each.action for each in schedule.info.recent_actions[-1:]]
-        actions = [each for each in (*schedule.info.running_actions, *recent) if _is_run(each)]
+        """What held the run back, so that it was left out or waits for that one to end; or what ran after it."""
+        jitter = schedule.schedule.spec.jitter or timedelta()
+        holds = schedule.schedule.policy.overlap.name.lower() not in NEVER
+        newest = [each.action for each in schedule.info.recent_actions[-1:]]
+        actions = [each for each in (*schedule.info.running_actions, *newest) if _is_run(each)]
         for name in dict.fromkeys(each.workflow_id for each in actions):
             run = await self._run(name)
-            if run and (run.close_time is None or run.close_time >= at):
+            if run is None:
+                continue
+            if holds and held_back(at, jitter, run.start_time, run.close_time):
                 return _decided_for_it(run) or _waits(run, job, now)
+            if run.start_time > at:
+                has_just_begun = run.start_time > latest_to_ask(job, now)
+                return _decided_for_it(run) or (None if has_just_begun else _waits(run, job, now))
         return Finding("other", "its schedule has started no run; it may have been paused then")
 
     async def _run(self, name: str) -> WorkflowExecutionDescription | None:
@@ -154,8 +162,8 @@ def _not_done(run: WorkflowExecutionDescription) -> str:
 
 
 def _waits(run: WorkflowExecutionDescription, job: WatchedJob, now: datetime) -> Finding | None:
-    """Whether a run has been waiting for a worker all the time, and for so long that it is no moment's wait."""
-    if run.status != WorkflowExecutionStatus.RUNNING or run.start_time > latest_to_ask(job, now):
+    """Whether a run has been waiting for a worker all the time."""
+    if run.status != WorkflowExecutionStatus.RUNNING:
         return None
     since = f"the run {run.id} has waited for a worker since {run.start_time:%Y-%m-%dT%H:%M:%SZ}"
     if run.history_length <= NOT_TAKEN:

@@ -160,9 +160,11 @@ async def _run_instead(occurrence: Occurrence, at: datetime, known: LastSuccess 
     except WorkflowAlreadyStartedError:
         return None
     except ChildWorkflowError as error:
+        occurrence.instead_failed = True
         if workflow.cancellation_reason() is not None:  # whatever the other made of it: its outcome is its own
             raise CancelledError("cancelled on request") from error
         return None
+    occurrence.instead_failed = result.outcome != "succeeded"
     return result.last_success
 
 

@@ -10,7 +10,9 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 
 with workflow.unsafe.imports_passed_through():
+    from activities.alerts import Success
     from activities.contract import JobResult
+    from activities.late_decision import instant, occurrence_id
     from workflows import policy
     from workflows.told import tell_run
 
@@ -26,7 +28,8 @@ class Occurrence:
 
     `results` are by step; `undone` are those of compensations, in the order in which they ran. `last_success` is the newest
     success before this run: told by the late run that started it, else by the run that completed before. Up to
-    `caught_up_to` an earlier late run has decided. `ended` is the result, once there is one.
+    `caught_up_to` an earlier late run has decided. `ended` is the result, once there is one. `instead_failed` tells how the
+    last run ended that this one started in its own stead, None where there was none.
     """
 
     def __init__(self, request: JobRequest) -> None:
@@ -35,6 +38,7 @@ class Occurrence:
         self.results: dict[str, StepResult] = {}
         self.undone: list[StepResult] = []
         self.ended: JobResult | None = None
+        self.instead_failed: bool | None = None
         self.started = workflow.now()
         attribute = info.typed_search_attributes.get(SCHEDULED_START)
         self.scheduled = policy.scheduled_time(info.workflow_id, attribute, info.workflow_start_time)
@@ -50,13 +54,40 @@ class Occurrence:
         return self.scheduled.strftime(policy.OCCURRENCE_TIME)
 
     @cached_property
-    def may_be_failing(self) -> bool:
-        """Whether the job may have failed since it last succeeded; where the server hands nothing on, it may have."""
+    def handed_on(self) -> bool:
+        """Whether the server hands on from run to run how this one and the one before it ended."""
         info, alerts = workflow.info(), self.request.alerts
         by_schedule = info.typed_search_attributes.get(SCHEDULED_BY) is not None and info.parent is None
-        if not by_schedule or alerts is None or not alerts.carried or workflow.get_last_failure() is not None:
+        return by_schedule and alerts is not None and alerts.carried and not self.request.rerun
+
+    @cached_property
+    def after_failure(self) -> bool:
+        """Whether the schedule's run before this one is known to have failed."""
+        return self.handed_on and workflow.get_last_failure() is not None
+
+    @cached_property
+    def may_be_failing(self) -> bool:
+        """Whether the job may have failed since it last succeeded; where the server hands nothing on, it may have."""
+        if not self.handed_on or self.after_failure or self._before is None:
             return True
-        return self._before is None or self._before.failing
+        return self._before.failing
+
+    @property
+    def success_before(self) -> Success | None:
+        """The schedule's run before this one, if it is known to have succeeded."""
+        before = self._before
+        if not self.handed_on or self.after_failure or before is None or before.outcome != "succeeded":
+            return None
+        at = instant(before.scheduled_at)
+        ended = at + timedelta(seconds=before.lateness + before.duration)
+        return Success(
+            scheduled_at=before.scheduled_at,
+            workflow_id=occurrence_id(self.request.job, at),
+            run_id="",
+            ended_at=ended.isoformat(),
+            attempts=before.attempts,
+            duration=before.duration,
+        )
 
     def remaining(self, least: timedelta = timedelta(milliseconds=1)) -> timedelta | None:
         """What is left of the run's deadline, counted from its actual start, and at least `least`; None without one."""
@@ -80,12 +111,16 @@ class Occurrence:
             compensations=policy.bounded(self.undone),
             caught_up_to=self.caught_up_to,
             not_run=self.not_run,
-            failing=self.request.alerts is not None and outcome != "succeeded" and self.may_be_failing,
+            failing=self.request.alerts is not None and outcome != "succeeded" and self._leaves_failing,
         )
         self.ended = result
         workflow.set_current_details(outcome + (f": {reason}" if reason else ""))
         tell_run(self.request.job, result)
         return result
+
+    @property
+    def _leaves_failing(self) -> bool:
+        return self.may_be_failing if self.instead_failed is None else self.instead_failed
 
 
 def _last_result() -> JobResult | None:

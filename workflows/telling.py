@@ -87,6 +87,10 @@ def _report_of(occurrence: Occurrence, alerts: AlertRequest, result: JobResult, 
         workflow_id=info.workflow_id,
         run_id=info.run_id,
         alerts=alerts,
+        ended_at=workflow.now().isoformat(),
+        handed_on=occurrence.handed_on,
+        after_failure=occurrence.after_failure,
+        success_before=occurrence.success_before,
     )
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MISSABLE: frozenset[Verdict] = frozenset({"missed", "paused", "used_up", "due", "waiting", "too_late", "skipped"})
 """What a watchdog may find missing."""
 REPORTED = frozenset({"failed", "timed_out", "compensation_failed"})
+ENDS = frozenset({"succeeded", "gone"})
+"""What ends an incident."""
 FIRST = frozenset({"failure", "paused"})
 """The notices by which people learn of an incident."""
 DIRECT = "not known for a workflow that the schedule starts itself (direct): nothing of Tickwright runs in it"
@@ -60,7 +62,12 @@ class Watching:
 
 def of_run(run: Run, alerts: AlertRequest | None, told: Sequence[Told]) -> Alerts:
     """`told` are the parts of the job's incidents that were open when the run ended."""
-    sent = tuple(each for part in told for each in part.sent if each.about_run == run.run_id)
+    sent = tuple(
+        each
+        for part in told
+        for each in part.sent
+        if (each.about_run == run.run_id if each.about_run else each.about == run.id)
+    )
     incident = next((found for part in told if (found := _part_of(run, part))), None)
     if not sent and not all(part.readable for part in told):
         return Alerts(why=UNREADABLE)
@@ -77,17 +84,17 @@ def of_missed(at: datetime, verdict: Verdict, told: Told | None, watching: Watch
 
 
 def _part_of(run: Run, part: Told) -> Incident | None:
-    """The reports are taken as the incident takes them: each run once, and a success begins anew."""
+    """The reports are taken as the incident takes them: each run once, and a success begins anew, as does a job made anew."""
     failures, since, found = part.failures, part.since, None
     for report in part.reports:
-        succeeded = report.outcome == "succeeded"
+        succeeded = report.outcome in ENDS
         if found:
             if succeeded:
-                return _with_notices(found, part, report.workflow_id)
+                return _with_notices(found, part, "" if report.outcome == "gone" else report.workflow_id)
             continue
         if not succeeded:
             failures, since = failures + 1, since or report.scheduled_at
-        if report.run_id == run.run_id:
+        if report.is_of(run.run_id, run.id):
             if succeeded:
                 return _with_notices((since, 0), part, report.workflow_id)
             found = (since, failures)

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from temporalio.converter import value_to_type
 
-from activities.alerts import ENDED_SIGNAL, SEND_NOTICE, AlertRequest
+from activities.alerts import ENDED_SIGNAL, SEND_NOTICE, TEND_SCHEDULE, AlertRequest
 from schedules.ledger.story import failure_text, first_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from google.protobuf.timestamp_pb2 import Timestamp
     from temporalio.api.history.v1 import HistoryEvent
     from temporalio.api.workflow.v1 import PendingActivityInfo
     from temporalio.converter import DataConverter
 
+BEGIN = datetime.min.replace(tzinfo=UTC)
 SentState = Literal["delivered", "under_way", "given_up"]
 
 
@@ -45,12 +46,20 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """A run that told the incident how it ended."""
+    """How a run ended, told by itself or seen by the incident's own look; without `run_id` told only by the run after it.
+
+    `gone` stands for the job, of which the failures before are no more.
+    """
 
     run_id: str
     workflow_id: str
     outcome: str
     scheduled_at: str
+    ended_at: datetime = BEGIN
+
+    def is_of(self, run_id: str, workflow_id: str) -> bool:
+        """Whether it is about a run."""
+        return self.run_id == run_id if self.run_id else self.workflow_id == workflow_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +103,12 @@ class _Listener:
         self._sent: dict[int, Sent] = {}
         self._by_activity: dict[str, int] = {}
         self._reports: dict[str, Reported] = {}
+        self._looks: dict[int, datetime] = {}
+        self._failed_at = BEGIN
 
     def told(self) -> Told:
-        return replace(self._told, reports=(*self._reports.values(),), sent=(*self._sent.values(),))
+        reports = sorted(self._reports.values(), key=lambda each: each.ended_at)
+        return replace(self._told, reports=(*reports,), sent=(*self._sent.values(),))
 
     async def hear(self, event: HistoryEvent) -> None:
         kind = (event.WhichOneof("attributes") or "").removesuffix("_event_attributes")
@@ -115,14 +127,21 @@ class _Listener:
         state = await self._mapping(told.input)
         failures, since = int(state.get("failures") or 0), str(state.get("since") or "")
         self._told = replace(self._told, failures=failures, since=since, was_told=bool(state.get("told")))
+        self._failed_at = _instant(state.get("failed_at"), BEGIN)
 
-    async def _workflow_execution_signaled(self, _event: HistoryEvent, told: Any) -> None:
+    async def _workflow_execution_signaled(self, event: HistoryEvent, told: Any) -> None:
         if told.signal_name != ENDED_SIGNAL or not (report := await self._mapping(told.input)):
             return
-        run_id, workflow_id, outcome, at = (
-            str(report.get(key, "")) for key in ("run_id", "workflow_id", "outcome", "scheduled_at")
-        )
-        self._reports.setdefault(run_id, Reported(run_id, workflow_id, outcome, at))
+        ended_at = _instant(report.get("ended_at"), _time(event.event_time))
+        before = _success(report.get("success_before"))
+        if before and before.ended_at > self._failed_at:
+            self._add(before)
+        if report.get("outcome") != "succeeded":
+            self._failed_at = max(self._failed_at, ended_at)
+        self._add(_reported(report, str(report.get("outcome", "")), ended_at))
+
+    def _add(self, report: Reported) -> None:
+        self._reports.setdefault(report.run_id or f"{report.outcome} {report.workflow_id}", report)
 
     async def _workflow_execution_terminated(self, event: HistoryEvent, _told: Any) -> None:
         for place, sent in self._sent.items():
@@ -130,6 +149,8 @@ class _Listener:
                 self._close(event, place, "given_up", "the workflow that sends was terminated")
 
     async def _activity_task_scheduled(self, event: HistoryEvent, told: Any) -> None:
+        if told.activity_type.name == TEND_SCHEDULE and (tending := await self._mapping(told.input)):
+            self._looks[event.event_id] = _instant(tending.get("since"), BEGIN)
         if told.activity_type.name != SEND_NOTICE or not (delivery := await self._mapping(told.input)):
             return
         notice, target = (dict(delivery.get(key) or {}) for key in ("notice", "target"))
@@ -153,6 +174,12 @@ class _Listener:
             self._sent[told.scheduled_event_id] = replace(sent, attempts=told.attempt)
 
     async def _activity_task_completed(self, event: HistoryEvent, told: Any) -> None:
+        if (since := self._looks.get(told.scheduled_event_id)) is not None:
+            seen = await self._mapping(told.result)
+            if success := _success(seen.get("success")):
+                self._add(success)
+            if seen.get("standing") == "gone":
+                self._add(Reported("", f"{self._told.workflow_id} {event.event_id}", "gone", "", since))
         self._close(event, told.scheduled_event_id, "delivered")
 
     async def _activity_task_failed(self, event: HistoryEvent, told: Any) -> None:
@@ -195,3 +222,16 @@ async def alerts_of(events: Sequence[HistoryEvent], converter: DataConverter) ->
 
 class UnknownRequestError(Exception):
     """What a run was given is gone, or encrypted with a key that is missing here."""
+
+
+def _reported(of: Mapping[str, Any], outcome: str, ended_at: datetime) -> Reported:
+    run_id, workflow_id, at = (str(of.get(key) or "") for key in ("run_id", "workflow_id", "scheduled_at"))
+    return Reported(run_id, workflow_id, outcome, at, ended_at)
+
+
+def _success(told: Any) -> Reported | None:
+    return _reported(told, "succeeded", _instant(told.get("ended_at"), BEGIN)) if isinstance(told, dict) else None
+
+
+def _instant(text: Any, otherwise: datetime) -> datetime:
+    return datetime.fromisoformat(str(text)) if text else otherwise

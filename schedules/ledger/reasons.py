@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from activities.held_back import NEVER, held_back
 from schedules.cron.occurrences import occurrences_of
 from schedules.duration import format_duration
 from schedules.ledger.facts import Verdict
@@ -128,7 +129,7 @@ def _used_up(case: Case) -> Reason | None:
 
 
 def _overlap(case: Case) -> Reason | None:
-    if case.job.overlap in {"allow_all", "cancel_other", "terminate_other"}:
+    if case.job.overlap in NEVER:
         return None
     other = next((run for run in case.runs if _holds(case, run)), None)
     if other is None:
@@ -149,8 +150,7 @@ def _overlap(case: Case) -> Reason | None:
 
 def _holds(case: Case, run: Run) -> bool:
     """Runs started by hand under an occurrence's id hold nothing back."""
-    latest = case.at + timedelta(seconds=case.job.times.jitter) + SECOND
-    at_work = run.started_at <= latest and (run.closed_at is None or run.closed_at > case.at)
+    at_work = held_back(case.at, timedelta(seconds=case.job.times.jitter), run.started_at, run.closed_at)
     return at_work and bool(run.scheduled_by or run.parent)
 
 

@@ -16,6 +16,8 @@ from temporalio.client import (
     ScheduleActionExecutionStartWorkflow,
     ScheduleActionStartWorkflow,
     ScheduleIntervalSpec,
+    ScheduleOverlapPolicy,
+    SchedulePolicy,
     ScheduleSpec,
     ScheduleState,
 )
@@ -67,10 +69,18 @@ async def job(client: Client, name: str) -> AsyncIterator[str]:
     await client.get_schedule_handle(name).delete()
 
 
-async def schedule(client: Client, name: str, every: timedelta = timedelta(days=1), **state: Any) -> None:
+async def schedule(
+    client: Client,
+    name: str,
+    every: timedelta = timedelta(days=1),
+    policy: SchedulePolicy | None = None,
+    **state: Any,
+) -> None:
     action = ScheduleActionStartWorkflow("Nothing", id=name, task_queue=f"{name}-nobody")
     spec = ScheduleSpec(intervals=[ScheduleIntervalSpec(every)])
-    await client.create_schedule(name, Schedule(action=action, spec=spec, state=ScheduleState(**state)))
+    await client.create_schedule(
+        name, Schedule(action=action, spec=spec, policy=policy or SchedulePolicy(), state=ScheduleState(**state))
+    )
 
 
 async def run(client: Client, job: str, **options: Any) -> Any:
@@ -181,3 +191,49 @@ async def test_the_first_look_after_an_outage_waits_for_late_runs(client: Client
     seen = await look(client, job, state)
     assert seen == Seen(WatchState(state.looked_at, text(NOW)))
     assert [each.scheduled_at for each in (await look(client, job, seen.state)).missed] == [text(DUE)]
+
+
+async def test_a_time_left_out_by_overlap_is_not_missed_where_the_next_run_began_during_the_look(
+    client: Client, name: str
+) -> None:
+    """The look knows the time at which it began; the run that held the time back has ended, and another has begun since."""
+    await schedule(client, name, every=timedelta(seconds=2))
+    handle = client.get_schedule_handle(name)
+    while (info := (await handle.describe()).info).num_actions_skipped_overlap < 2:  # noqa: ASYNC110 - as above
+        await asyncio.sleep(0.1)
+    first = info.recent_actions[0]
+    assert isinstance(first.action, ScheduleActionExecutionStartWorkflow)
+    now = first.started_at + timedelta(seconds=4)
+    await client.get_workflow_handle(first.action.workflow_id).terminate()
+    while (await handle.describe()).info.num_actions < 2:  # noqa: ASYNC110 - as above
+        await asyncio.sleep(0.1)
+    watched = WatchedJob(name, TimesRequest("UTC", intervals=[[2, 0]]), 1.0, 3600.0, [0])
+    request = WatchdogRequest("billing", "default", [Target("hook")], [watched])
+    state = WatchState(text(now - timedelta(seconds=2)), text(now))
+    activities = WatchActivities(client, previous_occurrence, now=lambda: now)
+    seen = await ActivityEnvironment().run(activities.look_for_missed, Look(request, state))
+    await handle.delete()
+    assert seen.missed == []
+    assert seen.state.missing == {}
+
+
+async def test_a_run_that_goes_on_excuses_nothing_where_overlap_holds_nothing_back(client: Client, name: str) -> None:
+    await schedule(client, name, policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.ALLOW_ALL))
+    handle = client.get_schedule_handle(name)
+    await handle.trigger(overlap=ScheduleOverlapPolicy.SKIP)
+    while not (await handle.describe()).info.running_actions:  # noqa: ASYNC110 - as above
+        await asyncio.sleep(0.05)
+    assert await reasons(client, name) == ["its schedule has started no run; it may have been paused then"]
+
+
+async def test_a_run_that_began_a_moment_after_its_time_has_waited_as_long_as_that(client: Client, name: str) -> None:
+    """A look exactly at the end of the grace does not take such a run for one that has just begun."""
+    at = datetime.now(UTC).replace(microsecond=0)
+    await client.start_workflow("Nothing", id=f"{name}-{text(at)}", task_queue=f"{name}-nobody")
+    now = at + timedelta(minutes=5)
+    watched = WatchedJob(name, TimesRequest("UTC", intervals=[[1, 0]]), 300.0, 3600.0, [0])
+    request = WatchdogRequest("billing", "default", [Target("hook")], [watched])
+    state = WatchState(text(now - timedelta(minutes=1)), text(now))
+    activities = WatchActivities(client, previous_occurrence, now=lambda: now)
+    seen = await ActivityEnvironment().run(activities.look_for_missed, Look(request, state))
+    assert [each.scheduled_at for each in seen.missed] == [text(at)]

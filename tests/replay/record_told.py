@@ -1,4 +1,4 @@
-"""Records histories of what tells people: two runs and their incident, a look of the watchdog and the notice that follows."""
+"""Records histories of what tells people: two runs and their incident, one that looks itself, a look of the watchdog and the notice that follows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ async def tell(client: Client) -> Handles:
     mended = asyncio.Event()
     async with receiver() as service, _worker(client, mended):
         target = Target("hook", url=f"{service.url}/hook")
-        return await _incident(client, service, target, mended) | await _watched(client, target)
+        told = await _incident(client, service, target, mended) | await _watched(client, target)
+        return told | await looked(client, service, target, mended)
 
 
 async def _incident(client: Client, service: Receiver, target: Target, mended: asyncio.Event) -> Handles:
@@ -70,6 +71,33 @@ async def _incident(client: Client, service: Receiver, target: Target, mended: a
         "told-failed": client.get_workflow_handle(ids[0]),
         "told-succeeded": client.get_workflow_handle(ids[-1]),
     }
+
+
+async def looked(client: Client, service: Receiver, target: Target, mended: asyncio.Event) -> Handles:
+    """An incident that learns by its own look of the success that ends it: the run that failed was started by hand."""
+    what = replace(
+        request("python", {"handler": "fail"}, job="looked", heartbeat_timeout=1.0), alerts=AlertRequest([target])
+    )
+    await client.create_schedule("looked", _schedule(JOB_WORKFLOW, what, timedelta(days=1), "looked"))
+    schedule, told = client.get_schedule_handle("looked"), len(service.events())
+    mended.set()
+    await schedule.trigger()
+    await _until_succeeded(client, 1)
+    mended.clear()
+    await client.start_workflow(JOB_WORKFLOW, what, id="looked-2027-03-01T13:00:00Z", task_queue=QUEUE)
+    await service.until(lambda it: "failure" in it.events()[told:], "no failure")
+    mended.set()
+    await schedule.trigger()
+    incident: WorkflowHandle[object, object] = client.get_workflow_handle(INCIDENT_PREFIX + "looked")
+    await incident.result()
+    return {"incident-looked": incident}
+
+
+async def _until_succeeded(client: Client, count: int) -> None:
+    query = "TemporalScheduledById = 'looked' AND ExecutionStatus = 'Completed'"
+    async with asyncio.timeout(60):
+        while (await client.count_workflows(query)).count < count:  # noqa: ASYNC110 - the server tells nobody
+            await asyncio.sleep(0.2)
 
 
 async def _watched(client: Client, target: Target) -> Handles:

@@ -17,7 +17,7 @@ from worker.app import OWN_WORKFLOWS, SANDBOX
 from workflows.job import JobWorkflow
 
 TOLD = sorted(HISTORIES.glob("*/told/*.json"))
-TOLD_CASES = {"incident", "notice", "told-failed", "told-succeeded", "watchdog"}
+TOLD_CASES = {"incident", "incident-looked", "notice", "told-failed", "told-succeeded", "watchdog"}
 STORED = sorted(HISTORIES.glob("*/*.json"))
 CASES = {
     "cancelled",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -158,3 +159,22 @@ def test_an_address_is_never_shown() -> None:
     notice = sent(failed(), failed())
     lines = "\n".join(text for _, text in alert_lines(Alerts((notice,))))
     assert lines == "failure to channel hook: delivered at 2027-03-01T12:00:00Z, 1 attempt (incident part, event 7)"
+
+
+def test_what_an_incident_saw_itself_ends_it_as_if_the_run_had_told() -> None:
+    """The run that succeeded is known by its name alone, since only the run after it told of it."""
+    first, good, second = failed(0), run(NOON + 10 * MINUTE), failed(20)
+    seen = replace(report(good, "succeeded"), run_id="")
+    recovery = replace(sent(good, first, "recovery"), about_run="")
+    part = told([report(first), seen, report(second)], [sent(first, first), recovery, sent(second, second)])
+
+    assert [each.event for each in of_run(good, TOLD, [part]).sent] == ["recovery"]
+    incidents = [of_run(each, TOLD, [part]).incident for each in (first, good, second)]
+    assert [(each.number, each.ended_by) for each in incidents if each] == [(1, good.id), (0, good.id), (1, "")]
+
+
+def test_a_job_that_was_made_anew_begins_to_count_anew() -> None:
+    first, second = failed(0), failed(20)
+    part = told([report(first), Reported("", "look", "gone", ""), report(second)], [])
+    incidents = [of_run(each, TOLD, [part]).incident for each in (first, second)]
+    assert [(each.number, each.ended_by) for each in incidents if each] == [(1, ""), (1, "")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -18,9 +19,12 @@ HOOK = [Target("hook", url="https://hook.example")]
 def report(number: int, outcome: str = "failed", **alerts: Any) -> Report:
     wanted = AlertRequest(**{"on_failure": HOOK, **alerts})
     at = f"2027-03-01T13:00:{number % 60:02}Z"
-    return Report(
-        "billing", "production", "ledger", "UTC", outcome, at, "", 1, 1.0, "", f"ledger-{at}", f"run-{number}", wanted
-    )
+    who, run = ("billing", "production", "ledger", "UTC"), (f"ledger-{at}", f"run-{number}")
+    return Report(*who, outcome, at, "", 1, 1.0, "", *run, wanted, ended(60.0 * number), handed_on=True)
+
+
+def ended(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat()
 
 
 def story(text: str, **alerts: Any) -> list[str]:
@@ -76,7 +80,7 @@ def test_a_streak_begins_with_the_first_failure() -> None:
 def test_what_an_operator_did_ends_the_tries_and_as_many_failures_pause_again(standing: Any) -> None:
     wanted: dict[str, Any] = {"pause_after": 2, "retry_every": 60.0}
     state = streak.tended(failed(3, **wanted), Tended(standing))
-    assert streak.next_due(state) is None
+    assert state.retry_at is None
     state, first = streak.take(state, report(10, **wanted), 100.0)
     state, second = streak.take(state, report(11, **wanted), 101.0)
     assert (first, second) == ([], ["pause"])

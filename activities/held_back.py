@@ -1,0 +1,19 @@
+"""Whether a run kept the schedule from starting another at a time: the one rule of the watchdog and of what accounts for runs. Pure."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+NEVER = frozenset({"allow_all", "cancel_other", "terminate_other"})
+"""Overlap policies under which no run holds another back."""
+SLACK = timedelta(seconds=1)
+"""The server starts a run, and hears of its end, so much later at most."""
+
+
+def held_back(at: datetime, jitter: timedelta, started_at: datetime, closed_at: datetime | None) -> bool:
+    """Whether the schedule saw a run at work when the time came, which jitter may have put off."""
+    return started_at <= at + jitter + SLACK and (closed_at is None or closed_at > at - SLACK)
