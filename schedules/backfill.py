@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--cancel", action="store_true", help="ends the job's backfill: no more starts; what runs goes on"
     )
     output_option(parser)
-    parser.epilog = f"{WRITES} Watching ends with 0 when all have succeeded."
+    parser.epilog = f"{WRITES} Watching ends with 0 when all have succeeded, and with 1 when it is left before the end."
     parser.set_defaults(execute=execute)
 
 
@@ -64,19 +64,22 @@ def execute(options: argparse.Namespace) -> int:
     async def work(records: Records, now: datetime) -> int:
         from schedules.interrupt import stop_on_signals
         from schedules.operating.backfill_answers import said, show_end
-        from schedules.operating.backfills import Backfills
+        from schedules.operating.backfills import Backfills, BusyError
 
         backfills = Backfills(records.client)
         job = await the_job(records, options.job)
         stop, _ = stop_on_signals(AT_ONCE)
         if options.cancel:
-            await backfills.cancel(job.name)
-            return said(
-                options, {"job": job.name, "result": "cancelled"}, f"{job.name}: no more starts; what runs goes on"
-            )
+            ended = await backfills.cancel(job.name)
+            later = "" if ended else ", once a worker has taken that in: `--watch` shows it"
+            result = "cancelled" if ended else "cancelling"
+            text = f"{job.name}: no more starts{later}; what runs goes on"
+            return said(options, {"job": job.name, "result": result}, text)
         if options.watch:
             return await _watched(options, backfills, job, stop)
         if not options.dry_run and await backfills.goes_on(job.name):
+            if options.no_wait:
+                raise BusyError(job.name)
             say(f"a backfill of `{job.name}` goes on already; when it has ended, what it leaves is looked at")
             followed = await backfills.follow(job.name, say, stop)
             if followed.status == "running":
@@ -113,6 +116,7 @@ async def _backfill(
 ) -> int:
     from schedules.errors import SettingsError
     from schedules.gateway import TemporalGateway
+    from schedules.ledger.facts import NEVER
     from schedules.ledger.reasons import stamp
     from schedules.operating.backfill_answers import said, show_plan, tell_plan
     from schedules.operating.holes import holes
@@ -122,7 +126,8 @@ async def _backfill(
 
     begin, end = _span(options, job, now)
     occurrences = await accounts(records, job, begin, end, now)
-    found = holes(occurrences, again=options.again, missing=options.missing)
+    kept_since = now - job.retention if job.retention else NEVER
+    found = holes(occurrences, again=options.again, missing=options.missing, kept_since=kept_since)
     took = await _estimate(records, job, occurrences, len(found.run), now, interval)
     tell_plan(found, job, took)
     if options.dry_run:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from schedules.errors import SettingsError, TickwrightError
 from schedules.nearest import suggestion
@@ -14,6 +15,8 @@ from schedules.terminal import say
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+
+    from temporalio.client import WorkflowHandle
 
     from activities.alerts import Target
     from schedules.project import Project
@@ -38,7 +41,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Runs the command; its exit code. Raises TickwrightError for what ends it early."""
-    import asyncio
     import gc
 
     from schedules.source import load_project
@@ -84,6 +86,20 @@ def _targets(project: Project, name: str) -> list[Target]:
     raise SettingsError(f"{project.owner} has no channel `{name}`; {suggestion(name, known, 'channels')}")
 
 
+async def _ended(handle: WorkflowHandle[Any, Any]) -> None:
+    """Raises what it ended with; takes it back if it is waited for no longer."""
+    from contextlib import suppress
+
+    from temporalio.service import RPCError
+
+    try:
+        await handle.result()
+    except asyncio.CancelledError:
+        with suppress(RPCError):
+            await handle.terminate(reason="the command that asked for it was ended", rpc_timeout=timedelta(seconds=5))
+        raise
+
+
 async def _send(project: Project, targets: Sequence[Target], queue: str) -> None:
     """Raises NotDeliveredError."""
     from temporalio.client import WorkflowFailureError
@@ -91,18 +107,23 @@ async def _send(project: Project, targets: Sequence[Target], queue: str) -> None
 
     from activities.alerts import NOTICE_WORKFLOW, Notice, Post
     from schedules.connection import connect
+    from schedules.interrupt import unless_interrupted
+    from schedules.workers import Workers
 
     client = await connect()
+    if not await Workers(client).polls(queue):
+        say(f"no worker polls task queue `{queue}`: one is waited for, {ANSWER.total_seconds():g} s at most")
     key = f"tickwright-test-{uuid.uuid4()}"
     notice = Notice("test", project.name, project.environment, "", "UTC", reason="somebody tries this channel")
     try:
-        await client.execute_workflow(
+        handle = await client.start_workflow(
             NOTICE_WORKFLOW,
             Post(notice, list(targets), key, attempts=1),
             id=key,
             task_queue=queue,
             execution_timeout=ANSWER,
         )
+        await unless_interrupted(_ended(handle), "the test was taken back, unless it was on its way already")
     except WorkflowFailureError as error:
         if isinstance(error.cause, NotEnded):
             told = f"no worker of task queue `{queue}` has sent it within {ANSWER.total_seconds():g} s"

@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from schedules.reading import answer, output_option, read, the_job
+from schedules.reading import answer, job_or_its_past, output_option, read
 from schedules.terminal import STDOUT
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ async def explain(records: Records, name: str, time: str, now: datetime, ui_url:
     from schedules.ledger.due import due
     from schedules.ledger.pauses import pause_end
 
-    job = await the_job(records, name)
+    job = await job_or_its_past(records, name, now)
     found = due(job.times, moment_of(job, time, now))
     known = await account(records, job, found.at, found.at, now)
     timeline = known.timeline or (await records.timeline(job.name, found.at, now) if found.at < now else None)

@@ -11,11 +11,11 @@ from activities.alerts import INCIDENT_PREFIX, MISSED_PREFIX, WATCHDOG_WORKFLOW
 from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE
 from activities.watch import WatchdogRequest, WatchState
 from schedules.ledger.alerts import DIRECT, MISSABLE, UNREADABLE, Alerts, Watching, of_missed, of_run
+from schedules.ledger.facts import TIME_LENGTH
 from schedules.ledger.notices import UnknownRequestError, alerts_of, told_by
 from schedules.ledger.reasons import stamp
 from schedules.ledger.records import gathered
 from schedules.ledger.story import first_value
-from schedules.ledger.translate import TIME_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -123,6 +123,8 @@ def _outcome(told: Explained) -> str:
 
 
 def _due(told: Explained) -> str:
+    if told.job.deleted_at:
+        return KINDS[told.due.kind].replace("the schedule of today", "the last that is known of its schedule")
     return KINDS[told.due.kind] + (f"; {told.then}" if told.then else "")
 
 
@@ -147,8 +149,8 @@ def _run_lines(told: Explained, occurrence: Occurrence) -> Iterator[Line]:
         yield "earlier", f"run {earlier.run_id}, started {stamp(earlier.started_at)}: {earlier.verdict}"
     if story:
         yield from _story_lines(story, told.now)
-    if run.closed_at:
-        yield "ended", f"{local_text(run.closed_at, zone)}, after {span_text(run.closed_at - run.started_at)}"
+    if run.closed_at and run.duration is not None:
+        yield "ended", f"{local_text(run.closed_at, zone)}, after {span_text(run.duration)}"
     if run.result and run.result.not_run:
         account = run.result.not_run
         yield "left out", f"{account.count} from {account.first} to {account.last}: {account.reason}"

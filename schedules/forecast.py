@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from schedules.errors import SettingsError
 from schedules.reading import answer, output_option, read
-from schedules.selection import selected, selection_options
+from schedules.selection import check_found, selected, selection_options
 
 if TYPE_CHECKING:
     import argparse
@@ -45,11 +45,13 @@ def execute(options: argparse.Namespace) -> int:
     async def work(records: Records, now: datetime) -> int:
         from schedules.forecast_plan import forecast
         from schedules.moment import parse_instant
+        from schedules.status import still_to_come
 
         start = parse_instant(options.at, now, ahead=True, option="--at") if options.at else now
         jobs = await planned(records, meant, start, start + span)
         absent = sorted((meant.jobs or {}).keys() - {job.name for job in jobs})
-        _show(forecast(jobs, start, start + span), [name for name in absent if meant.takes(name)], options.output)
+        missing = [name for name in absent if meant.takes(name) and still_to_come(meant, name, now)]
+        _show(forecast(jobs, start, start + span), missing, options.output)
         return 0
 
     return read(work)
@@ -61,7 +63,9 @@ async def planned(records: Records, meant: Selection, start: datetime, end: date
     from schedules.ledger.overview import known_times
     from schedules.ledger.records import gathered
 
-    listed = known_times([job for job in await records.jobs(meant.owner) if meant.takes(job.name)], meant.times)
+    every = await records.jobs(meant.owner)
+    check_found(meant, every, every or await records.jobs(None))
+    listed = known_times([job for job in every if meant.takes(job.name)], meant.times)
     second = timedelta(seconds=1)
 
     def starts(job: Job) -> bool:
@@ -75,8 +79,10 @@ async def planned(records: Records, meant: Selection, start: datetime, end: date
 
 def _planned(job: Job) -> Planned:
     from schedules.forecast_plan import Planned
+    from schedules.operating.notes import paused_until
 
-    return Planned(job.name, job.times, job.paused, job.overlap, job.window, job.catchup)
+    resumes_at = paused_until(job.note) if job.paused else None
+    return Planned(job.name, job.times, job.paused, job.overlap, job.window, job.catchup, resumes_at)
 
 
 def _span(text: str) -> timedelta:

@@ -35,7 +35,10 @@ NEWEST = frozenset({"cancel_other", "terminate_other"})
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A job as far as a forecast goes. `overlap` None: its policies are not known. `window` is seconds."""
+    """A job as far as a forecast goes. `overlap` None: its policies are not known. `window` is seconds.
+
+    `resumes_at` is when its pause ends by itself; None for one that does not.
+    """
 
     name: str
     times: Times
@@ -43,6 +46,11 @@ class Planned:
     overlap: Overlap | None = None
     window: int | None = None
     catchup: CatchUpRequest | None = None
+    resumes_at: datetime | None = None
+
+    def held_back(self, at: datetime) -> bool:
+        """Whether a pause of now keeps it from starting then."""
+        return self.paused and (self.resumes_at is None or at < self.resumes_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +108,13 @@ def forecast(jobs: Iterable[Planned], start: datetime, end: datetime) -> Forecas
         if left < 0:
             raise SettingsError(f"more than {MOST_STARTS:,} starts: write a shorter --for")
         starts = walked[job.times]
-        if not starts:
-            continue
-        (paused if job.paused else found).append(JobForecast(job, starts, effect_of(job, starts, end)))
-        if not job.paused:
-            minutes.update(at.replace(second=0) for at in starts)
+        held = tuple(at for at in starts if job.held_back(at))
+        free = starts[len(held) :]
+        if held:
+            paused.append(JobForecast(job, held, effect_of(job, held, end)))
+        if free:
+            found.append(JobForecast(job, free, effect_of(job, free, end)))
+        minutes.update(at.replace(second=0) for at in free)
     return Forecast(start, end, found, paused, dict(sorted(minutes.items())), _quiet(minutes, start, end))
 
 

@@ -56,7 +56,12 @@ def remarks(found: Forecast) -> Iterator[str]:
     for begin, end in found.quiet:
         yield f"nothing starts from {begin:%Y-%m-%d %H:%M:%S} to {end:%Y-%m-%d %H:%M:%S} UTC ({span_text(end - begin)})"
     if found.paused:
-        yield f"paused, and so not counted: {', '.join(each.job.name for each in found.paused)}"
+        yield f"paused, and so not counted: {', '.join(map(_paused_text, found.paused))}"
+
+
+def _paused_text(each: JobForecast) -> str:
+    until = each.job.resumes_at
+    return each.job.name + (f" (until {stamp(until)})" if until else "")
 
 
 def policy_text(job: Planned) -> str:
@@ -84,6 +89,7 @@ def _job_json(each: JobForecast) -> dict[str, Any]:
         "job": each.job.name,
         "timezone": each.job.times.timezone,
         "starts": len(each.starts),
+        "resumes_at": stamp(each.job.resumes_at) if each.job.resumes_at else None,
         "first": stamp(each.starts[0]),
         "last": stamp(each.starts[-1]),
         "overlap": each.job.overlap,

@@ -19,14 +19,14 @@ Found = TypeVar("Found")
 
 
 class SignalledError(TickwrightError):
-    """A signal ended the command before it wrote anything."""
+    """A signal ended the command, before it wrote anything unless `what` says otherwise."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__("interrupted; nothing was changed")
+    def __init__(self, number: int, what: str = "nothing was changed") -> None:
+        super().__init__(f"interrupted; {what}")
         self.exit_code = 128 + number
 
 
-async def unless_interrupted(work: Coroutine[Any, Any, Found]) -> Found:
+async def unless_interrupted(work: Coroutine[Any, Any, Found], what: str = "nothing was changed") -> Found:
     """What the work gives. Raises SignalledError once a signal has cancelled it and it has come to its end.
 
     A second signal does what signals did before: it ends the process at once.
@@ -42,7 +42,7 @@ async def unless_interrupted(work: Coroutine[Any, Any, Found]) -> Found:
             return await task
         except asyncio.CancelledError:
             if caught:
-                raise SignalledError(caught[0]) from None
+                raise SignalledError(caught[0], what) from None
             raise
 
 

@@ -15,7 +15,12 @@ from schedules.shown import shown
 EXAMPLES = (
     "write 2027-03-14T02:00 (local time of the job), 2027-03-14T07:00Z, 02:00 (the last one) or an occurrence's id"
 )
-SPAN_EXAMPLES = "write 24h or 7d (so long before now), 2027-03-14T02:00, 2027-03-14T07:00Z or 2027-03-14"
+SPAN_EXAMPLES = (
+    "write 24h or 7d (so long before now), 02:00 (the last one), 2027-03-14T02:00, 2027-03-14T07:00Z or 2027-03-14"
+)
+AHEAD_EXAMPLES = (
+    "write 2h or 7d (so long from now), 02:00 (the next one), 2027-03-14T02:00, 2027-03-14T07:00Z or 2027-03-14"
+)
 _CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?")
 DAY = timedelta(days=1)
 
@@ -37,7 +42,7 @@ def parse_moment(text: str, timezone: str, now: datetime) -> Moment:
     zone = ZoneInfo(timezone)
     text = text.strip()
     if _CLOCK.fullmatch(text):
-        return _last_clock(text, zone, now)
+        return _clock(text, zone, now)
     try:
         given = datetime.fromisoformat(text).replace(microsecond=0)
     except ValueError:
@@ -59,23 +64,30 @@ def local_moment(wall: datetime, zone: ZoneInfo) -> Moment:
 def parse_instant(
     text: str, now: datetime, *, timezone: str = "UTC", ahead: bool = False, option: str = ""
 ) -> datetime:
-    """An instant in UTC, from a time (local unless it has an offset) or a duration counted from now. Raises SettingsError."""
+    """An instant in UTC, from a time (local unless it has an offset) or a duration counted from now. Raises SettingsError.
+
+    A bare clock time is its last one, `ahead` its next.
+    """
     try:
         span = parse_duration(text)
     except ValueError:
         pass
     else:
         return now + span if ahead else now - span
+    if _CLOCK.fullmatch(text):
+        return _clock(text, ZoneInfo(timezone), now, ahead=ahead).instants[0]
     try:
         given = datetime.fromisoformat(text)
     except ValueError:
-        raise SettingsError(f"{option} {shown(text)} is not a time; {SPAN_EXAMPLES}".strip()) from None
+        examples = AHEAD_EXAMPLES if ahead else SPAN_EXAMPLES
+        raise SettingsError(f"{option} {shown(text)} is not a time; {examples}".strip()) from None
     if not FIRST_YEAR < given.year < LAST_YEAR:
         raise SettingsError(f"{option} {shown(text)}: write a time from {FIRST_YEAR + 1} to {LAST_YEAR - 1}".strip())
     return given.astimezone(UTC) if given.tzinfo else local_moment(given, ZoneInfo(timezone)).instants[0]
 
 
-def _last_clock(text: str, zone: ZoneInfo, now: datetime) -> Moment:
+def _clock(text: str, zone: ZoneInfo, now: datetime, *, ahead: bool = False) -> Moment:
+    """The last such time of a day, or the next."""
     hours, minutes, seconds = (int(part) for part in f"{text}:0".split(":")[:3])
     try:
         clock = time(hours, minutes, seconds)
@@ -83,6 +95,8 @@ def _last_clock(text: str, zone: ZoneInfo, now: datetime) -> Moment:
         raise SettingsError(f"{shown(text)} is no time of a day; {EXAMPLES}") from None
     today = now.astimezone(zone).date()
     found = local_moment(datetime.combine(today, clock), zone)
+    if ahead:
+        return found if found.instants[0] > now else local_moment(datetime.combine(today + DAY, clock), zone)
     return found if found.instants[0] <= now else local_moment(datetime.combine(today - DAY, clock), zone)
 
 

@@ -49,7 +49,7 @@ def run_json(run: Run) -> dict[str, Any]:
         "started_at": instant_json(run.started_at),
         "closed_at": instant_json(run.closed_at) if run.closed_at else None,
         "lateness": round(run.lateness.total_seconds(), 3),
-        "duration": round(span.total_seconds(), 3) if (span := duration(run)) is not None else None,
+        "duration": round(span.total_seconds(), 3) if (span := run.duration) is not None else None,
         "attempts": run.result.attempts if run.result else None,
         "workflow_runs": run.links,
     }
@@ -60,18 +60,13 @@ def instant_json(at: datetime) -> str:
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def duration(run: Run) -> timedelta | None:
-    """How long it took; None while it goes on."""
-    return run.closed_at - run.started_at if run.closed_at else None
-
-
 def occurrence_row(occurrence: Occurrence, timezone: str) -> dict[str, str]:
     """A row by the names in COLUMNS."""
     run = occurrence.run
     row = {"scheduled time": local_text(occurrence.scheduled_at, timezone), "outcome": occurrence.verdict}
     if run is None:
         return {**row, "reason": f"no run: {occurrence.reason}"}
-    span, attempts = duration(run), run.result.attempts if run.result else None
+    span, attempts = run.duration, run.result.attempts if run.result else None
     notes = [ORIGINS.get(occurrence.origin, ""), occurrence.reason]
     if occurrence.others:
         notes.append(f"run {len(occurrence.others) + 1} times")

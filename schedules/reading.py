@@ -58,6 +58,21 @@ async def the_job(records: Records, name: str) -> Job:
     return job
 
 
+async def job_or_its_past(records: Records, name: str, now: datetime) -> Job:
+    """The job, also one that was deleted and of which runs are kept, which is said. Raises SettingsError as `the_job`."""
+    from schedules.ledger.deleted import deleted_job
+    from schedules.terminal import say
+
+    job = await records.job(name)
+    if job is not None:
+        return job
+    gone = await deleted_job(records, name, now)
+    if gone is None:
+        return await the_job(records, name)
+    say(f"`{name}` has no schedule any more: this is told by the runs that the namespace keeps")
+    return gone
+
+
 def verdicts(text: str) -> Sequence[str]:
     """An option's comma-separated outcomes. Raises SettingsError with the known ones."""
     from schedules.ledger.facts import Verdict

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from schedules.options import at_least
-from schedules.reading import answer, output_option, read, the_job, verdicts
+from schedules.reading import answer, job_or_its_past, output_option, read, verdicts
 
 if TYPE_CHECKING:
     import argparse
@@ -55,7 +55,7 @@ async def _account(records: Records, options: argparse.Namespace, now: datetime)
     from schedules.ledger.account import account, last_times
     from schedules.moment import parse_instant
 
-    job = await the_job(records, options.job)
+    job = await job_or_its_past(records, options.job, now)
     zone = job.times.timezone
     until = parse_instant(options.until, now, timezone=zone, option="--until") if options.until else now
     since = parse_instant(options.since, now, timezone=zone, option="--since") if options.since else None

@@ -7,16 +7,21 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from schedules.errors import SettingsError
+from schedules.nearest import suggestion
 from schedules.options import given_registry, project_options
 from schedules.reading import owner_option
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from schedules.ledger.facts import Job
     from schedules.model import Times
     from schedules.project import Project
     from schedules.spec import JobSpec
+
+
+GLOB = frozenset("*?[")
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,26 @@ class Selection:
     def whole(self) -> bool:
         """Whether all jobs of the owner are meant."""
         return not self.glob and not self.labels
+
+
+def check_found(meant: Selection, listed: Sequence[Job], all_jobs: Sequence[Job]) -> None:
+    """Raises SettingsError for a selection that means nothing; `listed` are the owner's jobs, `all_jobs` those of all owners."""
+    if hint := _nothing_found(meant, listed, all_jobs):
+        raise SettingsError(hint)
+
+
+def _nothing_found(meant: Selection, listed: Sequence[Job], all_jobs: Sequence[Job]) -> str:
+    """Why a selection means no job, with near names; empty where it means one, or all of a namespace without any."""
+    names = sorted({*(job.name for job in listed), *(meant.jobs or {})})
+    if any(meant.takes(name) for name in names):
+        return ""
+    if meant.owner and meant.jobs is None and not names:
+        return f"--owner {meant.owner}: {suggestion(meant.owner, sorted({job.owner for job in all_jobs}), 'owners')}"
+    if meant.glob and not GLOB.isdisjoint(meant.glob):
+        return f"--job '{meant.glob}': no job has such a name; {suggestion('', names, 'jobs')}"
+    if meant.glob and meant.glob not in names:
+        return f"--job {meant.glob}: {suggestion(meant.glob, names, 'jobs')}"
+    return "--label: no job of the files has these labels" if meant.labels else ""
 
 
 def selection_options(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from schedules.errors import SettingsError
 from schedules.options import at_least
 from schedules.reading import answer, output_option, read
-from schedules.selection import selected, selection_options
+from schedules.selection import check_found, selected, selection_options
 
 if TYPE_CHECKING:
     import argparse
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from schedules.selection import Selection
 
 USUAL_SECONDS = 5
+NARROW = 60
+"""Columns of a terminal on which a reason is cut to so many characters."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -74,6 +76,7 @@ async def look(records: Records, meant: Selection, since: str, now: datetime) ->
     if begin > now:
         raise SettingsError(f"--since {since}: write a time that has been")
     listed = await records.jobs(meant.owner)
+    check_found(meant, listed, listed or await records.jobs(None))
     jobs = known_times([job for job in listed if meant.takes(job.name)], meant.times)
     found = await overview(records, jobs, meant.owner, begin, now, all_jobs=meant.whole)
     incidents = await open_incidents(records)
@@ -82,9 +85,16 @@ async def look(records: Records, meant: Selection, since: str, now: datetime) ->
     absent = [
         missing_job(job.name, meant.owner or "", job.timezone)
         for job in (meant.jobs or {}).values()
-        if job.name not in there and meant.takes(job.name)
+        if job.name not in there and meant.takes(job.name) and still_to_come(meant, job.name, now)
     ]
     return replace(found, states=worst_first([*states, *absent]))
+
+
+def still_to_come(meant: Selection, name: str, now: datetime) -> bool:
+    """Whether a job of the files has times to come: one that has none needs no schedule, and has none after a while."""
+    from schedules.cron.occurrences import next_after
+
+    return name not in meant.times or next_after(meant.times[name], now) is not None
 
 
 def _show(found: Overview, output: str, now: datetime) -> None:
@@ -96,22 +106,25 @@ def _show(found: Overview, output: str, now: datetime) -> None:
         states = [state_json(state) for state in found.states]
         answer({"at": stamp(now), "since": stamp(found.since), "complete": found.complete, "jobs": states})
     else:
-        console().print(_picture(found, now))
+        screen = console()
+        screen.print(_picture(found, now, screen.width))
 
 
-def _picture(found: Overview, now: datetime) -> RenderableType:
+def _picture(found: Overview, now: datetime, width: int) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
-    from schedules.status_view import COLUMNS, state_row, summary
-    from schedules.table import cut, table
+    from schedules.status_view import COLUMNS, LEAST_FIRST, state_row, summary
+    from schedules.table import cut, fitting, one_line, table
 
     shown, more = cut(found.states)
     rows = [state_row(state, now) for state in shown]
+    if width < NARROW:
+        rows = [{**row, "why": one_line(row["why"], NARROW)} for row in rows]
     empty = {column for column in COLUMNS[2:] if not any(row[column] for row in rows)}
     if len({state.owner for state in found.states}) == 1:
         empty.add("owner")
-    used = [column for column in COLUMNS if column not in empty]
+    used = fitting([column for column in COLUMNS if column not in empty], rows, width, LEAST_FIRST)
     return Group(table(used, rows), *([Text(more)] if more else []), Text(summary(found.states, found)))
 
 
@@ -124,21 +137,21 @@ async def _watch(records: Records, meant: Selection, options: argparse.Namespace
     screen = console()
     if not screen.is_terminal:
         while True:
-            screen.print(await _picture_now(records, meant, options.since))
+            screen.print(await _picture_now(records, meant, options.since, screen.width))
             await asyncio.sleep(options.watch)
     with Live(console=screen, auto_refresh=False, vertical_overflow="crop") as live:
         while True:
-            live.update(await _picture_now(records, meant, options.since), refresh=True)
+            live.update(await _picture_now(records, meant, options.since, screen.width), refresh=True)
             await asyncio.sleep(options.watch)
 
 
-async def _picture_now(records: Records, meant: Selection, since: str) -> RenderableType:
+async def _picture_now(records: Records, meant: Selection, since: str, width: int) -> RenderableType:
     from rich.text import Text
 
     from schedules.errors import ServerError
 
     now = datetime.now(UTC)
     try:
-        return _picture(await look(records, meant, since, now), now)
+        return _picture(await look(records, meant, since, now), now, width)
     except ServerError as error:
         return Text(str(error))

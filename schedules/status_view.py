@@ -31,7 +31,9 @@ COLUMNS = (
     "running",
     "why",
 )
-WORST_FIRST: tuple[State, ...] = ("missing", "failing", "late", "paused", "never_ran", "running", "ok")
+LEAST_FIRST = ("owner", "lateness", "skipped", "last", "running", "missed", "outcome", "next", "failures")
+"""What is left out where there is no room; job, state and why stay."""
+WORST_FIRST: tuple[State, ...] = ("missing", "failing", "late", "unknown", "paused", "never_ran", "running", "ok")
 
 
 def state_row(state: JobState, now: datetime) -> dict[str, str]:

@@ -17,6 +17,8 @@ PIPED_WIDTH = 200
 LONGEST_CELL = 160
 MOST_ROWS = 500
 """A table of ten thousand rows takes half a minute to lay out, and nobody reads it."""
+NARROWEST, BETWEEN = 16, 3
+"""Characters of a cell that is folded, and between two cells."""
 STYLES = {
     "ok": "green",
     "succeeded": "green",
@@ -29,6 +31,7 @@ STYLES = {
     "missing": "bold red",
     "too_late": "red",
     "late": "bold yellow",
+    "unknown": "yellow",
     "waiting": "bold yellow",
     "paused": "yellow",
     "overlap_skipped": "yellow",
@@ -57,6 +60,28 @@ def table(columns: Sequence[str], rows: Iterable[Mapping[str, str]], title: str 
         cells = [one_line(row.get(column, "")) for column in columns]
         made.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in cells))
     return made
+
+
+def fitting(
+    columns: Sequence[str], rows: Sequence[Mapping[str, str]], width: int, least_first: Sequence[str]
+) -> list[str]:
+    """The columns for which there is room, the least important left out; those that are not named in `least_first` stay.
+
+    Cells are folded, but none is made narrower than `NARROWEST`.
+    """
+    kept = list(columns)
+    for column in least_first:
+        if _room_for(kept, rows) <= width:
+            break
+        kept = [each for each in kept if each != column]
+    return kept
+
+
+def _room_for(columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> int:
+    def needed(column: str) -> int:
+        return min(max([len(column), *(len(one_line(row.get(column, ""))) for row in rows)]), NARROWEST)
+
+    return sum(needed(column) + BETWEEN for column in columns)
 
 
 def cut(rows: Sequence[Row]) -> tuple[Sequence[Row], str]:

@@ -62,6 +62,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str] | None = None)
     The process ends at once and not by way of the interpreter's own clean-up: with a Temporal client in it, that aborts
     now and then (exit code 134) although all the work is done.
     """
+    _open_closed()
     words = sys.argv[1:] if arguments is None else arguments
     if kind := _document_asked_for(words):
         STDOUT.keep_for(kind)
@@ -85,6 +86,17 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str] | None = None)
         code = 1
         STDOUT.answer_error(f"{type(error).__name__}: {error}")
     leave(code)
+
+
+def _open_closed() -> None:
+    """Where a standard stream was closed (`>&-`), it leads nowhere: a socket opened later must not take its number."""
+    for number, name in ((0, "stdin"), (1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
 
 
 def _document_asked_for(words: Sequence[str]) -> str | None:

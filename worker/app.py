@@ -142,9 +142,11 @@ def health_of(settings: WorkerSettings, metrics: WorkerMetrics) -> Health:
         return given_up_too_many(metrics.given_up, settings.max_concurrent_steps)
 
     def tell(ready: bool) -> None:  # noqa: FBT001 - the one thing that is told
-        metrics.present(settings.task_queue, build_of(settings), ready=ready)
+        namespace = health.client.namespace if health.client else ""
+        metrics.present(namespace, settings.task_queue, build_of(settings), ready=ready)
 
-    return Health(metrics.registry, burden=burden, tell=tell)
+    health = Health(metrics.registry, burden=burden, tell=tell)
+    return health
 
 
 @contextmanager

@@ -55,16 +55,19 @@ class WorkerMetrics:
             "tickwright_step_duration", "How long steps took, with all their attempts.", "job", "step"
         )
         self._worker = Gauge(
-            "tickwright_worker_info", "1: such a worker is ready.", ["task_queue", "build_id"], registry=self.registry
+            "tickwright_worker_info",
+            "1: such a worker is ready.",
+            ["namespace", "task_queue", "build_id"],
+            registry=self.registry,
         )
 
     def _histogram(self, name: str, about: str, *labels: str) -> Histogram:
         return Histogram(f"{name}_seconds", about, labels, buckets=SECONDS, registry=self.registry)
 
-    def present(self, task_queue: str, build_id: str, *, ready: bool) -> None:
+    def present(self, namespace: str, task_queue: str, build_id: str, *, ready: bool) -> None:
         """Says that this worker is there, for as long as it is ready: who cannot get work does not count."""
         if ready:
-            self._worker.labels(task_queue, build_id).set(1)
+            self._worker.labels(namespace, task_queue, build_id).set(1)
         else:
             self._worker.clear()
 

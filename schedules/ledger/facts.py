@@ -52,6 +52,8 @@ ENDINGS: dict[Status, Verdict] = {
     "timed_out": "timed_out",
     "continued": "running",
 }
+TIME = "%Y-%m-%dT%H:%M:%SZ"
+TIME_LENGTH = len("2027-03-01T13:00:00Z")
 NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -62,7 +64,7 @@ class Run:
     `result` is None until it was read, and for runs that end without one; then `said` is its failure's message,
     or why that cannot be read. `waiting`: no worker has taken it yet.
     `asked_by_hand`: a backfill started it itself, not the schedule. `links`: so many workflow runs in a row are one, since the
-    server retried it or it continued as new.
+    server retried it or it continued as new. `taken_at`: when a worker was first seen to have it, if it was seen to wait before.
     """
 
     id: str
@@ -80,6 +82,7 @@ class Run:
     waiting: bool = False
     asked_by_hand: bool = False
     links: int = 1
+    taken_at: datetime | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -103,6 +106,15 @@ class Run:
             return timedelta(seconds=self.result.lateness)
         return self.started_at - self.scheduled_at
 
+    @property
+    def duration(self) -> timedelta | None:
+        """From its start to its end, None while it goes on; with a result from when a worker took it, else from its start by the server."""
+        if self.closed_at is None:
+            return None
+        if self.result:
+            return timedelta(seconds=self.result.duration)
+        return self.closed_at - self.started_at
+
 
 ENDED: frozenset[str] = TROUBLE | NOT_RUN | {"succeeded", "cancelled"}
 
@@ -113,7 +125,8 @@ class Job:
 
     `remaining` is None without a limit; `window` is seconds; `dropped` and `skipped` are the server's own counts, since
     the schedule exists, of starts outside the catch-up window and of starts left out by overlap. `limit` is how long a run
-    may take whose steps need one attempt each; `fingerprint` is that of what a sync last wrote.
+    may take whose steps need one attempt each; `fingerprint` is that of what a sync last wrote. `deleted_at` is set of a job that
+    only its runs and its scheduler's history still tell of.
     """
 
     name: str
@@ -139,8 +152,17 @@ class Job:
     fingerprint: str = ""
     next_times: tuple[datetime, ...] = ()
     recent: tuple[str, ...] = field(default=())
+    deleted_at: datetime | None = None
 
     @property
     def prefix(self) -> str:
         """What the workflow ids of its runs begin with, before the time."""
         return f"{self.workflow_id or self.name}-"
+
+
+def scheduled_time(workflow_id: str) -> datetime | None:
+    """The time at the end of an occurrence's id; None where there is none."""
+    try:
+        return datetime.strptime(workflow_id[-TIME_LENGTH:], TIME).replace(tzinfo=UTC)
+    except ValueError:
+        return None

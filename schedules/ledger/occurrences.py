@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from activities.contract import BACKFILL_PREFIX
 from schedules.cron import between
 from schedules.ledger.reasons import Case, Reason, stamp, why_not
+from schedules.ledger.replaced import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,7 +47,7 @@ def ledger(
 
     Runs of other times help to explain: give those that were at work in the span, too.
     """
-    known = sorted(runs, key=lambda run: (run.scheduled_at, run.started_at))
+    known = sorted(replaced(job, list(runs)), key=lambda run: (run.scheduled_at, run.started_at))
     by_time: dict[datetime, list[Run]] = {}
     for run in known:
         by_time.setdefault(run.scheduled_at, []).append(run)
@@ -78,7 +79,7 @@ def _without_run(case: Case) -> Occurrence:
 def origin_of(run: Run, timeline: Timeline | None, *, expected: bool, repeated: bool = False) -> Origin:
     """What started a run."""
     if run.asked_by_hand:
-        return "backfill"
+        return "backfill" if expected else "trigger"
     if run.parent:
         return "late_run"
     if not run.scheduled_by:

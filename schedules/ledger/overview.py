@@ -14,13 +14,14 @@ from schedules.audit import SIGNATURE
 from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.account import may_account
 from schedules.ledger.chains import chained
-from schedules.ledger.facts import TROUBLE
+from schedules.ledger.facts import TIME_LENGTH, TROUBLE
 from schedules.ledger.occurrences import ledger
 from schedules.ledger.pauses import pause_end
 from schedules.ledger.reasons import SLACK, stamp
 from schedules.ledger.records import gathered
+from schedules.ledger.replaced import may_be_replaced, replaced
 from schedules.ledger.state import JobState, state_of
-from schedules.ledger.translate import SCHEDULED_BY, TIME_LENGTH, with_times
+from schedules.ledger.translate import SCHEDULED_BY, with_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -96,7 +97,7 @@ async def overview(
     await _finish_runs(records, by_job, now)
     looks = [look_at(dated(job), by_job[job.name], since, now) for job in sorted(jobs, key=lambda job: job.name)]
     states = {look.job.name: look.state for look in looks}
-    odd = [look for look in looks if _is_odd(look.job, states[look.job.name])]
+    odd = [look for look in looks if _is_odd(look.job, states[look.job.name], look.runs)]
     closely = await gathered(lambda look: closer(records, look), odd[:MOST_LOOKED_AT])
     unsure = (replace(states[look.job.name], missed=None, skipped=None) for look in odd[MOST_LOOKED_AT:])
     states |= {state.name: state for state in (*(close.state for close in closely), *unsure)}
@@ -190,17 +191,29 @@ def look_at(job: Job, runs: list[Run], since: datetime, now: datetime) -> Look:
     times = occurrences_of(job.times)
     while sum(1 for _ in islice(times.between(now - span, now), MOST_TIMES + 1)) > MOST_TIMES:
         span /= SHRINK
-    return Look(job, chained(job, runs), now - span, now)
+    return Look(job, replaced(job, chained(job, runs)), now - span, now)
 
 
-def _is_odd(job: Job, state: JobState) -> bool:
-    return job.paused or not job.exact or any(each.verdict in NO_REASON for each in state.occurrences)
+def _is_odd(job: Job, state: JobState, runs: Sequence[Run]) -> bool:
+    if job.paused or not job.exact or any(each.verdict in NO_REASON for each in state.occurrences):
+        return True
+    return job.overlap is None and depends_on_overlap(state.occurrences, runs)
+
+
+def depends_on_overlap(occurrences: Iterable[Occurrence], runs: Iterable[Run]) -> bool:
+    """Whether the policy, which List does not show, makes a difference: to what may still wait, or to what was ended."""
+    return any(each.verdict == "overlap_skipped" for each in occurrences) or may_be_replaced(runs)
+
+
+def _may_decide(job: Job) -> bool:
+    """Whether its late runs decide about others; not known of a request that cannot be read."""
+    return job.catchup is not None or (job.workflow_type == JOB_WORKFLOW and job.limit is None)
 
 
 async def closer(records: Records, look: Look) -> Close:
     """With all that the schedule, its scheduler's history and its late runs tell."""
     job = await records.job(look.job.name) or look.job
-    late = sorted(filter(may_account, look.runs), key=lambda run: run.scheduled_at)
+    late = sorted(filter(may_account, look.runs if _may_decide(job) else ()), key=lambda run: run.scheduled_at)
     told = {run.run_id: run for run in await records.with_results(late[-MOST_RESULTS:])}
     fuller = look_at(job, [told.get(run.run_id, run) for run in look.runs], look.since, look.now)
     open_ones = [each for each in fuller.occurrences if each.verdict in NO_REASON]

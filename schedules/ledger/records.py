@@ -25,7 +25,7 @@ from schedules.gateway import TemporalGateway
 from schedules.ledger.chains import chained
 from schedules.ledger.ends import failure_message, job_result
 from schedules.ledger.reasons import stamp
-from schedules.ledger.scheduler import DIVISION, ID_PREFIX, timeline_of
+from schedules.ledger.scheduler import DIVISION, ID_PREFIX, Part, part_of, timeline_of
 from schedules.ledger.translate import job_from_description, job_from_listing, run_from
 from schedules.pace import Pace
 
@@ -38,12 +38,15 @@ if TYPE_CHECKING:
     from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionResponse
     from temporalio.client import Client
 
+    from activities.contract import JobResult
     from schedules.ledger.facts import Job, Run
     from schedules.ledger.timeline import Timeline
 
 PAGE = 1000
 CONCURRENCY = 20
 IDS_A_QUERY = 100
+MOST_ENDS, MOST_REMEMBERED_PARTS = 5_000, 500
+"""Ends of runs and parts of schedulers' histories that are remembered, the newest."""
 MOST_PARTS = 50
 """So many histories of a scheduler are read at most; each holds some 500 of its looks."""
 
@@ -67,6 +70,8 @@ class Records:
         self._call = Calls(pace or Pace())
         self._gateway = TemporalGateway(client, pace)
         self._retention: timedelta | None = None
+        self._ends: dict[str, tuple[JobResult | None, str]] = {}
+        self._parts: dict[str, Part] = {}
 
     async def jobs(self, owner: str | None) -> list[Job]:
         """Every job of an owner, or of all owners, as far as List shows it."""
@@ -140,18 +145,29 @@ class Records:
         return await gathered(self._with_result, runs)
 
     async def _with_result(self, run: Run) -> Run:
+        """What was read of an end is remembered: it never changes."""
         if run.closed_at is None:
             return run
+        if run.run_id not in self._ends:
+            if (end := await self._end(run)) is None:
+                return run
+            _remember(self._ends, run.run_id, end, MOST_ENDS)
+        result, said = self._ends[run.run_id]
+        return replace(run, result=result, said=said or run.said)
+
+    async def _end(self, run: Run) -> tuple[JobResult | None, str] | None:
+        """Its JobResult, or else what its failure says; None where the server has forgotten it."""
         only_the_end = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT
         events = await self.history(run.id, run.run_id, only_the_end)
         if not events:
-            return run
+            return None
         converter = self.client.data_converter
         try:
             result = await job_result(events[-1], converter)
-            return replace(run, result=result, said="" if result else await failure_message(events[-1], converter))
+            said = "" if result else await failure_message(events[-1], converter)
         except UndecodableError as error:
-            return replace(run, said=str(error))
+            return None, str(error)
+        return result, said
 
     async def with_waiting(self, runs: Iterable[Run]) -> list[Run]:
         """The same runs, in order, each that goes on marked where no worker has taken it yet."""
@@ -211,12 +227,21 @@ class Records:
             executions = await self.newest_executions(query)
             wanted = [each for each in executions if _overlaps(each, since, until)][:MOST_PARTS]
             wanted.sort(key=lambda each: each.start_time.ToNanoseconds())
-            ids = [(each.execution.workflow_id, each.execution.run_id) for each in wanted]
-            return timeline_of([await self.history(*each) for each in ids])
+            return timeline_of([await self._part(each) for each in wanted])
         except ServerError as error:
             if error.code in {RPCStatusCode.INVALID_ARGUMENT.name, RPCStatusCode.PERMISSION_DENIED.name}:
                 return None
             raise
+
+    async def _part(self, execution: WorkflowExecutionInfo) -> Part:
+        """What one of a scheduler's workflows did; of one that has ended it is remembered."""
+        run_id = execution.execution.run_id
+        if run_id in self._parts:
+            return self._parts[run_id]
+        part = part_of(await self.history(execution.execution.workflow_id, run_id))
+        if execution.HasField("close_time"):
+            _remember(self._parts, run_id, part, MOST_REMEMBERED_PARTS)
+        return part
 
     async def executions(self, query: str) -> list[WorkflowExecutionInfo]:
         """Workflows of any kind that match a visibility query: those that go on, then those that ended last."""
@@ -254,6 +279,12 @@ async def gathered(call: Callable[[Any], Awaitable[Any]], items: Iterable[Any]) 
             return await call(item)
 
     return await asyncio.gather(*map(one, items))
+
+
+def _remember(known: dict[str, Any], key: str, value: Any, most: int) -> None:
+    known[key] = value
+    if len(known) > most:
+        del known[next(iter(known))]
 
 
 def _overlaps(execution: WorkflowExecutionInfo, since: datetime, until: datetime) -> bool:

@@ -7,6 +7,7 @@ now and then; the earlier parts are kept for the retention of the namespace. A s
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -29,23 +30,44 @@ BYTES = 2
 """The wire type of a field that holds a message."""
 
 
-def timeline_of(parts: Sequence[Sequence[HistoryEvent]]) -> Timeline | None:
-    """The timeline from the histories of a scheduler's runs, oldest first; None where there is nothing to go by."""
-    events = [event for number, part in enumerate(parts) for event in _events(part, first=number == 0)]
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one run of a scheduler tells; `continued` says that it goes on where another one ended, as its first event repeats."""
+
+    events: tuple[Event, ...]
+    wakes: tuple[datetime, ...]
+    continued: bool
+
+
+def part_of(history: Sequence[HistoryEvent]) -> Part:
+    """What the history of one run of a scheduler tells."""
+    first = next(iter(history), None)
+    started = first.workflow_execution_started_event_attributes if first else None
+    wakes = tuple(_time(event.event_time) for event in history if _is_look(event))
+    return Part(tuple(_events(history)), wakes, bool(started and started.continued_execution_run_id))
+
+
+def timeline_of(parts: Sequence[Part]) -> Timeline | None:
+    """The timeline from the runs of a scheduler, oldest first; None where there is nothing to go by."""
+    events = [
+        event
+        for number, part in enumerate(parts)
+        for event in part.events
+        if number == 0 or not (part.continued and event.kind == "known")
+    ]
     if not events:
         return None
-    wakes = [_time(event.event_time) for part in parts for event in part if _is_look(event)]
-    return Timeline(events[0].at, tuple(events), tuple(sorted(wakes)))
+    return Timeline(events[0].at, tuple(events), tuple(sorted(wake for part in parts for wake in part.wakes)))
 
 
 def _is_look(event: HistoryEvent) -> bool:
     return event.HasField("workflow_task_completed_event_attributes")
 
 
-def _events(part: Iterable[HistoryEvent], *, first: bool) -> Iterator[Event]:
+def _events(part: Iterable[HistoryEvent]) -> Iterator[Event]:
     for event in part:
         at = _time(event.event_time)
-        if event.HasField("workflow_execution_started_event_attributes") and first:
+        if event.HasField("workflow_execution_started_event_attributes"):
             started = event.workflow_execution_started_event_attributes
             yield from _start(started.input, at, continued=bool(started.continued_execution_run_id))
         elif event.HasField("workflow_execution_signaled_event_attributes"):

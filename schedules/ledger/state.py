@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from schedules.ledger.occurrences import Occurrence
     from schedules.ledger.timeline import Event
 
-State = Literal["ok", "running", "never_ran", "late", "failing", "paused", "missing"]
+State = Literal["ok", "running", "never_ran", "late", "failing", "paused", "missing", "unknown"]
 NO_VERDICT = NOT_RUN | {"cancelled"}
 """Ends that say nothing about whether the job works."""
 
@@ -162,7 +162,9 @@ def _state(
         return "late"
     if running:
         return "running"
-    return "ok" if runs or job.recent else "never_ran"  # what it ran may be forgotten
+    if not runs and job.recent:
+        return "unknown"
+    return "ok" if runs else "never_ran"
 
 
 def _why(job: Job, state: State, ended: Sequence[Run], overdue: Occurrence | None, pause: Event | None) -> str:
@@ -177,5 +179,7 @@ def _why(job: Job, state: State, ended: Sequence[Run], overdue: Occurrence | Non
             return failed.reason or failed.verdict
         case "late" if overdue:
             return f"{stamp(overdue.scheduled_at)}: {overdue.reason}"
+        case "unknown":
+            return f"{job.recent[-1]} was its last start; how it ended the namespace keeps no more"
         case _:
             return ""

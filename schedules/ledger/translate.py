@@ -10,7 +10,7 @@ from temporalio.api.enums.v1 import WorkflowExecutionStatus
 from temporalio.converter import value_to_type
 
 from activities.contract import ASKED_MEMO, JOB_WORKFLOW, OUTCOME_ATTRIBUTE, JobRequest
-from schedules.ledger.facts import Job, Run, Status
+from schedules.ledger.facts import Job, Run, Status, scheduled_time
 from schedules.listed import LISTED_ENTRIES
 from schedules.translate_info import from_listing, from_search_attributes
 
@@ -32,8 +32,6 @@ STATUSES: dict[int, Status] = {
     WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_TIMED_OUT: "timed_out",
     WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW: "continued",
 }
-TIME = "%Y-%m-%dT%H:%M:%SZ"
-TIME_LENGTH = len("2027-03-01T13:00:00Z")
 
 
 def run_from(message: WorkflowExecutionInfo) -> Run | None:
@@ -55,14 +53,6 @@ def run_from(message: WorkflowExecutionInfo) -> Run | None:
         task_queue=message.task_queue,
         asked_by_hand=ASKED_MEMO in message.memo.fields,
     )
-
-
-def scheduled_time(workflow_id: str) -> datetime | None:
-    """The time at the end of an occurrence's id; None where there is none."""
-    try:
-        return datetime.strptime(workflow_id[-TIME_LENGTH:], TIME).replace(tzinfo=UTC)
-    except ValueError:
-        return None
 
 
 def job_from_listing(entry: ScheduleListEntry) -> Job:

@@ -31,7 +31,22 @@ def assigned(request: JobRequest, texts: Sequence[str]) -> dict[str, dict[str, A
         step, path = _place(request, text, key.split("."), equals)
         params = changed.setdefault(step.name, deepcopy(step.params))
         _assign(params, path, value, text)
+        _check(step, params, path[0], text)
     return changed
+
+
+def _check(step: StepRequest, params: dict[str, Any], key: str, text: str) -> None:
+    """By the spec format's own rules; raises SettingsError. Templates stand for any text there, as they do in a spec."""
+    from pydantic import ValidationError
+
+    from schedules.run_spec import HandlerSpec
+
+    try:
+        HandlerSpec.model_validate({step.handler: params})
+    except ValidationError as error:
+        told = [each["msg"] for each in error.errors() if key in each["loc"]]
+        if told:
+            raise SettingsError(f"--set {text}: {told[0].removeprefix('Value error, ')}") from None
 
 
 def _place(request: JobRequest, text: str, words: list[str], equals: str) -> tuple[StepRequest, list[str]]:

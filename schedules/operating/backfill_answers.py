@@ -64,7 +64,7 @@ def show_end(options: argparse.Namespace, job: Job, followed: Followed) -> int:
     if followed.status == "running":
         text += f"\nit goes on; follow it by `backfill {job.name} --watch`, or end it by `backfill {job.name} --cancel`"
     said(options, {"job": job.name, "result": followed.status, **asdict(followed.progress)}, text)
-    return 0 if followed.well or followed.status == "running" else 1
+    return 0 if followed.well else 1
 
 
 def said(options: argparse.Namespace, document: dict[str, Any], text: str) -> int:

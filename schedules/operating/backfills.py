@@ -22,9 +22,10 @@ from activities.contract import (
 )
 from schedules.errors import ServerError, SettingsError, TickwrightError
 from schedules.operating.holes import progress_text
+from schedules.workers import Workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from temporalio.client import Client, WorkflowExecutionDescription
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 RPC_TIMEOUT = timedelta(seconds=15)
 LOOK_AGAIN = 0.5
+LOOKS = 6
+"""Within so many looks a worker that is there ends a backfill that was cancelled."""
 SETTLES = 12.0
 """Seconds within which a backfill notices that its last run has ended."""
 
@@ -93,15 +96,32 @@ class Backfills:
         found = await self._described(job)
         return found is not None and found.status == WorkflowExecutionStatus.RUNNING
 
-    async def cancel(self, job: str) -> None:
-        """Starts no more occurrences of it. Raises SettingsError where there is none."""
-        if not await self.goes_on(job):
+    async def cancel(self, job: str) -> bool:
+        """Starts no more occurrences of it; whether it has ended. Raises SettingsError where there is none.
+
+        Where no worker is there that could end it in order, the server does, and none could start another one meanwhile.
+        """
+        found = await self._described(job)
+        if found is None or found.status != WorkflowExecutionStatus.RUNNING:
             raise SettingsError(f"no backfill of `{job}` goes on")
+        handle = self._client.get_workflow_handle(BACKFILL_PREFIX + job, run_id=found.run_id)
+        await self._asked("cancel", handle.cancel(rpc_timeout=RPC_TIMEOUT))
+        for _ in range(LOOKS):
+            if not await self.goes_on(job):
+                return True
+            await asyncio.sleep(LOOK_AGAIN)
+        if await Workers(self._client).polls(found.task_queue):
+            return False
+        ended = handle.terminate(reason="taken back, and no worker polls its task queue", rpc_timeout=RPC_TIMEOUT)
+        await self._asked("end", ended)
+        return True
+
+    async def _asked(self, what: str, call: Awaitable[None]) -> None:
         try:
-            await self._client.get_workflow_handle(BACKFILL_PREFIX + job).cancel(rpc_timeout=RPC_TIMEOUT)
+            await call
         except RPCError as error:
             if error.status != RPCStatusCode.NOT_FOUND:
-                raise ServerError("cancel the backfill", error.status.name, error.message) from error
+                raise ServerError(f"{what} the backfill", error.status.name, error.message) from error
 
     async def follow(self, job: str, tell: Callable[[str], None], stop: asyncio.Event) -> Followed:
         """Tells its progress whenever that changes, until it has ended or `stop` is set. Raises SettingsError for none."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from activities.alerts import WATCHDOG_WORKFLOW
 from schedules.errors import SettingsError
+from schedules.selection import GLOB
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,15 +15,17 @@ if TYPE_CHECKING:
     from schedules.ledger.facts import Job
     from schedules.ledger.records import Records
 
-GLOB = frozenset("*?[")
-
 
 async def chosen_jobs(records: Records, words: Sequence[str]) -> list[Job]:
-    """Each of them once, in the order of the words. Raises SettingsError for a word that means none; nothing is done then."""
+    """Each of them once, in the order of the words. Raises SettingsError for a word that means none; nothing is done then.
+
+    Watchdogs, which look for missed runs of all jobs of their project, are meant only by their own names.
+    """
     from schedules.ledger.records import gathered
     from schedules.reading import the_job
 
-    listed = sorted(job.name for job in await records.jobs(None)) if any(map(_is_glob, words)) else []
+    jobs = await records.jobs(None) if any(map(_is_glob, words)) else []
+    listed = sorted(job.name for job in jobs if job.workflow_type != WATCHDOG_WORKFLOW)
     names: dict[str, None] = {}
     for word in words:
         found = [name for name in listed if fnmatchcase(name, word)] if _is_glob(word) else [word]

@@ -7,10 +7,12 @@ from datetime import timedelta
 from statistics import median
 from typing import TYPE_CHECKING
 
+from schedules.ledger.facts import NEVER
 from schedules.ledger.reasons import stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from activities.contract import BackfillProgress
     from schedules.ledger.facts import Run, Verdict
@@ -38,14 +40,26 @@ class Holes:
         return [stamp(each.scheduled_at) for each in self.run]
 
 
-def holes(occurrences: Sequence[Occurrence], *, again: bool = False, missing: bool = False) -> Holes:
-    """Without a success, or all with `again`. What the namespace has forgotten may have run: `missing` leaves it out."""
+def holes(
+    occurrences: Sequence[Occurrence], *, again: bool = False, missing: bool = False, kept_since: datetime = NEVER
+) -> Holes:
+    """Without a success, or all with `again`.
+
+    What the namespace has forgotten may have run, and so may all that is older than what it keeps: `missing` leaves it out.
+    """
     due = [each for each in occurrences if each.expected]
     going = tuple(each for each in due if each.verdict in GOES_ON)
     succeeded = tuple(each for each in due if _has_succeeded(each) and each not in going)
-    unknown = tuple(each for each in due if each.verdict == "forgotten") if missing else ()
+    unknown = tuple(each for each in due if _may_have_run(each, kept_since)) if missing else ()
     left_out = {each.scheduled_at for each in (*going, *unknown, *(() if again else succeeded))}
     return Holes(len(due), tuple(each for each in due if each.scheduled_at not in left_out), succeeded, going, unknown)
+
+
+def _may_have_run(occurrence: Occurrence, kept_since: datetime) -> bool:
+    """Without a run that is kept; whatever else is known of it, one asked for by hand leaves no other trace."""
+    if occurrence.run is not None or occurrence.verdict in GOES_ON:
+        return False
+    return occurrence.verdict == "forgotten" or occurrence.scheduled_at < kept_since
 
 
 def _has_succeeded(occurrence: Occurrence) -> bool:
@@ -56,7 +70,7 @@ def _has_succeeded(occurrence: Occurrence) -> bool:
 def estimate(runs: Iterable[Run], count: int, interval: float, *, side_by_side: bool) -> timedelta | None:
     """How long so many occurrences take, by the median of the runs that have succeeded; None where none has."""
     ended = [run for run in runs if run.verdict == "succeeded"]
-    took = [(run.closed_at - run.started_at).total_seconds() for run in ended if run.closed_at]
+    took = [span.total_seconds() for run in ended if (span := run.duration) is not None]
     if not took:
         return None
     one = median(took) / (SIDE_BY_SIDE if side_by_side else 1)

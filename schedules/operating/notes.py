@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 
 from schedules.errors import SettingsError
-from schedules.ledger.reasons import stamp
+from schedules.ledger.case import stamp
 from schedules.shown import printable
 
 LONGEST_REASON = 500

@@ -17,6 +17,7 @@ from schedules.operating.assign import assigned
 from schedules.operating.backfills import Backfills
 from schedules.operating.follow import follow_run, newest_run
 from schedules.operating.holes import GOES_ON
+from schedules.operating.nobody import nobody_there
 from schedules.operating.order import request_for
 from schedules.trigger import Triggered
 
@@ -60,6 +61,8 @@ async def run_occurrence(
     params = _params(observed, job, options)
     before = await newest_run(records, job, at)
     await Backfills(records.client).start(observed, request_for(job, [stamp(at)], rerun=rerun, params=params))
+    if missing := await nobody_there(records.client, observed.action):
+        tell(f"{missing}: it waits until one does")
     return await _followed(records, job, at, before, options, tell, stop)
 
 

@@ -11,6 +11,7 @@ from schedules.ledger.reasons import stamp
 from schedules.operating.follow import follow_run, newest_run
 from schedules.operating.writes import Writes
 from schedules.trigger import Triggered
+from schedules.workers import Workers
 
 if TYPE_CHECKING:
     import argparse
@@ -61,6 +62,8 @@ async def trigger_now(
             run = await _started(records, job, at, 1.0)
         if run is None:
             return waits
+    if not await Workers(records.client).polls(run.task_queue):
+        tell(f"no worker polls task queue `{run.task_queue}`: it waits until one does")
     if not options.wait:
         return Triggered(job.name, workflow_id, stamp(at), "started")
     outcome, reason = await follow_run(records, run, tell, stop)

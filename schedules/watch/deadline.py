@@ -19,6 +19,8 @@ FEWEST = 3
 """Successes without which nothing is usual."""
 LEEWAY = 2
 """A run may take so many times as long as the longest of the newest successes."""
+LONGER, MARGIN = 1.5, timedelta(seconds=5)
+"""A success that took so many times as long as usual, and so much longer, may have waited for a worker."""
 NOT_STARTED = frozenset({"missed", "due", "waiting"})
 NONE = timedelta(0)
 
@@ -39,7 +41,7 @@ def expected_by(job: Job, occurrences: Sequence[Occurrence], runs: Sequence[Run]
     if job.paused:
         return None
     found = None
-    longest = max(_spans(runs), default=NONE) * LEEWAY
+    longest = _longest(runs) * LEEWAY
     for each in reversed(occurrences):
         at = each.scheduled_at + timedelta(seconds=job.times.jitter)
         if each.verdict in NOT_STARTED and each.scheduled_at <= now:
@@ -57,8 +59,31 @@ def overdue(deadline: datetime | None, now: datetime) -> timedelta:
     return max(now - deadline, NONE) if deadline else NONE
 
 
+def unsure(runs: Sequence[Run]) -> list[Run]:
+    """Of the newest successes those that took so much longer than the others that they may have waited for a worker.
+
+    Only their ends tell: what visibility has counts from the start by the server.
+    """
+    newest = [run for run in _newest(runs) if run.duration is not None]
+    usual = usual_duration(runs) or NONE
+    limit = max(usual * LONGER, usual + MARGIN)
+    return [run for run in newest if run.result is None and run.duration is not None and run.duration > limit]
+
+
+def _longest(runs: Sequence[Run]) -> timedelta:
+    """One of which only visibility tells, and that took more than twice as long as all others, does not count."""
+    newest = sorted(((run.duration or NONE, run.result is None) for run in _newest(runs)), reverse=True)
+    if len(newest) >= FEWEST and newest[0][1] and newest[0][0] > newest[1][0] * LEEWAY:
+        return newest[1][0]
+    return newest[0][0] if newest else NONE
+
+
+def _newest(runs: Sequence[Run]) -> list[Run]:
+    """The newest successes, oldest first."""
+    successes = [run for run in runs if run.closed_at and run.verdict == "succeeded"]
+    return sorted(successes, key=lambda run: run.scheduled_at)[-NEWEST:]
+
+
 def _spans(runs: Sequence[Run]) -> list[timedelta]:
     """How long the newest successes took."""
-    successes = [run for run in runs if run.closed_at and run.verdict == "succeeded"]
-    newest = sorted(successes, key=lambda run: run.scheduled_at)[-NEWEST:]
-    return [run.closed_at - run.started_at for run in newest if run.closed_at]
+    return [span for run in _newest(runs) if (span := run.duration) is not None]

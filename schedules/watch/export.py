@@ -53,7 +53,7 @@ DECLARED = {
 
 @dataclass
 class Seen:
-    """What is served. `looked_at` is the last look that succeeded; `took` is seconds."""
+    """What is served. `looked_at` is the last look that succeeded; `took` is seconds; `owners` when each was last seen."""
 
     figures: Sequence[Figures] = ()
     declared: Sequence[Declared] = ()
@@ -62,6 +62,8 @@ class Seen:
     failed_looks: int = 0
     unexplained: int = 0
     calls: Counter[str] | dict[str, int] = field(default_factory=dict)
+    owners: dict[str, datetime] = field(default_factory=dict)
+    namespace: str = ""
 
 
 class Exporter(Collector):
@@ -93,6 +95,14 @@ class Exporter(Collector):
         if seen.looked_at:
             at.add_metric([], seen.looked_at.timestamp())
         yield at
+        by_owner = GaugeMetricFamily(
+            f"{name}_owner_last_look_timestamp_seconds",
+            "When it last saw the jobs of an owner.",
+            labels=["owner", "namespace"],
+        )
+        for owner, looked_at in seen.owners.items():
+            by_owner.add_metric([owner, seen.namespace], looked_at.timestamp())
+        yield by_owner
         yield GaugeMetricFamily(f"{name}_look_duration_seconds", "How long that look took.", seen.took)
         yield GaugeMetricFamily(f"{name}_jobs", "Jobs that it saw.", len(seen.figures))
         yield GaugeMetricFamily(f"{name}_unexplained", "Jobs that it has yet to look at closely.", seen.unexplained)

@@ -32,7 +32,7 @@ class Figures:
     started_at: datetime | None = None
     succeeded_at: datetime | None = None
     failed_at: datetime | None = None
-    failures: int = 0
+    failures: int | None = None
     failure_ratio: float | None = None
     missed: int | None = None
     overlap_skipped: int | None = None
@@ -55,7 +55,7 @@ def figures_of(job: Job, state: JobState, runs: Sequence[Run], since: datetime, 
         started_at=max((run.started_at for run in runs), default=None),
         succeeded_at=_last_end(run for run in runs if run.verdict == "succeeded"),
         failed_at=_last_end(run for run in runs if run.verdict in TROUBLE),
-        failures=state.failures,
+        failures=state.failures if _knows_ends(job, runs) else None,
         failure_ratio=_failure_ratio(runs, since),
         missed=state.missed,
         overlap_skipped=None if state.skipped is None else count_of(state.occurrences, LEFT_OUT_BY_OVERLAP),  # type: ignore[arg-type]  # one verdict
@@ -83,6 +83,11 @@ def _last_end(runs: Iterable[Run]) -> datetime | None:
     return max((run.closed_at for run in runs if run.closed_at), default=None)
 
 
+def _knows_ends(job: Job, runs: Sequence[Run]) -> bool:
+    """Not of a job of whose last runs the namespace keeps none, so that nobody knows how they ended."""
+    return any(run.closed_at for run in runs) or {run.id for run in runs}.issuperset(job.recent)
+
+
 def _failure_ratio(runs: Sequence[Run], since: datetime) -> float | None:
     """Failures among the runs that have done their work or failed at it."""
     ended = [run.verdict for run in runs if run.closed_at and run.closed_at >= since]
@@ -93,9 +98,11 @@ def _failure_ratio(runs: Sequence[Run], since: datetime) -> float | None:
 
 def _last_duration(runs: Sequence[Run], now: datetime) -> timedelta | None:
     """So far, of the run that goes on for longest; else of the success that ended last."""
-    going = [max(now - run.started_at, NONE) for run in runs if run.closed_at is None and not run.waiting]
+    going = [
+        max(now - (run.taken_at or run.started_at), NONE) for run in runs if run.closed_at is None and not run.waiting
+    ]
     if going:
         return max(going)
     ended = [run for run in runs if run.closed_at and run.verdict == "succeeded"]
     last = max(ended, key=lambda run: run.scheduled_at, default=None)
-    return last.closed_at - last.started_at if last and last.closed_at else None
+    return last.duration if last else None

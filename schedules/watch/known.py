@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from schedules.cron.occurrences import next_after, previous_before
 from schedules.ledger.chains import chained
-from schedules.ledger.overview import NO_REASON, Close, Look, dated, look_at
+from schedules.ledger.overview import NO_REASON, Close, Look, dated, depends_on_overlap, look_at
 from schedules.ledger.reasons import SLACK
+from schedules.ledger.replaced import replaced
 from schedules.ledger.state import JobState, state_of
 from schedules.listed import cut
 from schedules.watch.memory import Memory
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 SECOND = timedelta(seconds=1)
 LONGEST = timedelta(minutes=10)
 """A job is thought about anew after so long, whatever happens."""
+PEACE = timedelta(seconds=25)
+"""Between two closer looks at a job."""
 NEVER = datetime.min.replace(tzinfo=UTC)
 BUFFERING = frozenset({"buffer_one", "buffer_all"})
 PASSING: frozenset[Verdict] = frozenset({"due", "not_yet_due", "buffered"})
@@ -44,8 +47,8 @@ class Known:
 
     @property
     def runs(self) -> list[Run]:
-        """Those kept; a workflow that the server has begun anew is one."""
-        return chained(self.job, self.memory.runs)
+        """Those kept, as they count: a workflow that the server has begun anew is one, and one that overlap ended has not failed."""
+        return replaced(self.job, chained(self.job, self.memory.runs))
 
     def update(self, listed: Job, begin: datetime, now: datetime) -> None:
         """Thinks about the job anew if there is a reason to; `begin` is from when on is counted."""
@@ -70,6 +73,10 @@ class Known:
         self.explained = {at: each for at, each in told.items() if each.verdict not in passing}
         self.paused_at, self.state = paused_at, replace(close.state, paused_at=paused_at)
         self.odd, self.closely_at = False, now
+
+    def asks(self, now: datetime) -> bool:
+        """Whether it is to be looked at closely now; one that was is left in peace for a while, unless it has changed."""
+        return self.odd and (self.described is None or now - self.closely_at >= PEACE)
 
     def _may_yet_account(self) -> bool:
         """Whether a run goes on that may tell at its end what became of occurrences before it."""
@@ -97,8 +104,7 @@ class Known:
         if look.job.paused:
             return self.paused_at is None
         if self.described is None:
-            held_back = any(each.verdict == "overlap_skipped" for each in state.occurrences)
-            return not look.job.exact or bool(state.running) or held_back
+            return not look.job.exact or bool(state.running) or depends_on_overlap(state.occurrences, look.runs)
         return bool(state.running) and look.job.overlap in BUFFERING
 
     def _merged(self, listed: Job) -> Job:

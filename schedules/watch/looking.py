@@ -8,6 +8,8 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
+from temporalio.service import RPCStatusCode
+
 from schedules.connection import connect
 from schedules.errors import ServerError, TickwrightError, UnreachableError
 from schedules.ledger.records import Records
@@ -61,8 +63,9 @@ class Looking:
         self._trouble = ""
 
     async def run(self) -> None:
-        """Without an end. Raises SettingsError for a connection that cannot be used."""
+        """Without an end. Raises SettingsError for a connection that cannot be used, and ServerError for a namespace that is not there."""
         records = Records(await self._connected(), self._pace)
+        await check_namespace(records)
         self._audience.connected(records)
         watch = Watch(records, self._meant, self._let_go)
         while True:
@@ -94,6 +97,15 @@ class Looking:
         if trouble != self._trouble:
             say(trouble or "the server answers again")
         self._trouble = trouble
+
+
+async def check_namespace(records: Records) -> None:
+    """Raises ServerError for a namespace that does not exist: waiting would not help. One that cannot be asked now is looked at later."""
+    try:
+        await records.retention()
+    except ServerError as error:
+        if error.code == RPCStatusCode.NOT_FOUND.name:
+            raise
 
 
 async def until_told_to_stop(work: Coroutine[None, None, None]) -> None:

@@ -26,6 +26,7 @@ class Memory:
         self.changed = True
         self.whole_after: datetime = NEVER
         self.asked: set[str] = set()
+        self.ends_asked: set[str] = set()
         self._runs: dict[str, Run] = {}
 
     @property
@@ -39,6 +40,8 @@ class Memory:
             known = self._runs.get(run.run_id)
             if known and known.closed_at is None and run.closed_at is None:
                 continue
+            if known and known.result and known.closed_at == run.closed_at:
+                continue
             if known != run:
                 self._runs[run.run_id] = run
                 self.changed = True
@@ -47,6 +50,12 @@ class Memory:
     def mark_waiting(self, run: Run) -> None:
         """As a closer look at a run that goes on has shown it."""
         if self._runs.get(run.run_id) != run:
+            self._runs[run.run_id] = run
+            self.changed = True
+
+    def mark_told(self, run: Run) -> None:
+        """With what its end has told."""
+        if run.run_id in self._runs and run.result:
             self._runs[run.run_id] = run
             self.changed = True
 

@@ -1,85 +1,109 @@
 """Prometheus' alert rules for the jobs of a project, over what the monitor and the workers export. Pure.
 
-Jobs with the same thresholds, labels and runbook share a rule: ten thousand jobs make a dozen rules, not a hundred thousand.
+Jobs with the same labels share each rule, whatever their thresholds: ten thousand jobs make a dozen rules, and no two rules have
+the same name and labels, which `promtool check rules` takes for a mistake.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from schedules.duration import format_duration
+from schedules.watch.rule import Rule, plain, quoted
+from schedules.watch.rules_around import around_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import timedelta
 
     from schedules.alerts_spec import AlertsSpec
     from schedules.project import Project
     from schedules.spec import JobSpec
 
-Severity = Literal["page", "ticket", "warn"]
 RUNBOOK = "runbook"
 """The label of a job whose value is a link for whoever is alerted."""
 LABEL = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*")
 RESERVED = frozenset({"job", "owner", "severity", "alertname", "instance", RUNBOOK})
-FAILED_FOR, HORIZON, MONITOR_SILENT = 15 * 60, 30 * 24 * 3600, 5 * 60
-"""Seconds: for how long a failure is alerted of at least, before what end of exactness, after what silence of the monitor."""
+FAILED_FOR, HORIZON = 15 * 60, 30 * 24 * 3600
+"""Seconds: for how long a failure is alerted of at least, and before what end of exactness."""
 SHORTEST = 5
 """Seconds; what takes less is never slow."""
 TREND = 1.5
 JOB = "{{ $labels.job }}"
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """An alert: `expr` is PromQL, `summary` and `labels` are templates of Prometheus."""
-
-    name: str
-    expr: str
-    severity: Severity
-    summary: str
-    hold: str = ""
-
-    def document(self, labels: dict[str, str], annotations: dict[str, str]) -> dict[str, Any]:
-        """As a rule file has it."""
-        return {
-            "alert": f"Tickwright{self.name}",
-            "expr": self.expr,
-            **({"for": self.hold} if self.hold else {}),
-            "labels": {**labels, "severity": self.severity},
-            "annotations": {"summary": self.summary, **annotations},
-        }
+COUNTED = "24 hours (at most 200)"
+"""What the monitor counts."""
 
 
 def rule_file(project: Project) -> dict[str, Any]:
     """The document of a rule file, with one group for the project."""
-    rules = [rule for jobs in _alike(project.jobs) for rule in _of_jobs(project.owner, jobs)]
-    around = [rule.document({"owner": project.owner}, {}) for rule in _around(project)]
+    rules = [rule for jobs in _alike(project.jobs, _labels) for rule in _of_jobs(project.owner, jobs)]
+    around = [
+        rule.document({"owner": project.owner, **labels}, {"summary": rule.summary})
+        for rule, labels in around_rules(project)
+    ]
     return {"groups": [{"name": f"tickwright {project.owner}", "rules": [*rules, *around]}]}
 
 
-def _alike(jobs: Iterable[JobSpec]) -> Iterator[Sequence[JobSpec]]:
-    """Jobs by what their rules have in common."""
+def _alike(jobs: Iterable[JobSpec], by: Callable[[JobSpec], object]) -> Iterator[Sequence[JobSpec]]:
+    """Jobs of which `by` gives the same."""
 
     def key(job: JobSpec) -> str:
-        return repr((job.alerts, sorted(job.labels.items())))
+        return repr(by(job))
 
     for _, group in groupby(sorted(jobs, key=lambda job: (key(job), job.name)), key):
         yield list(group)
 
 
+def _labels(job: JobSpec) -> dict[str, str]:
+    """Those that its alerts have."""
+    allowed = {name: value for name, value in job.labels.items() if LABEL.fullmatch(name) and name not in RESERVED}
+    return {name: plain(allowed[name]) for name in sorted(allowed)}
+
+
 def _of_jobs(owner: str, jobs: Sequence[JobSpec]) -> Iterator[dict[str, Any]]:
-    job = jobs[0]
-    labels = {
-        name: plain(value) for name, value in job.labels.items() if LABEL.fullmatch(name) and name not in RESERVED
-    }
-    annotations = {"runbook_url": plain(job.labels[RUNBOOK])} if RUNBOOK in job.labels else {}
-    of = _Series(owner, [each.name for each in jobs])
-    for rule in (*_timely(of, job.alerts), *_well(of, job.alerts), *_as_declared(of)):
-        yield rule.document(labels, annotations)
+    """The rules of jobs with the same labels: of each name one, true of any of them."""
+    found: dict[str, dict[Rule, list[JobSpec]]] = {}
+    for same in _alike(jobs, lambda job: job.alerts):
+        for rule in _rules(_Series(owner, [""]), same[0].alerts):
+            found.setdefault(rule.name, {}).setdefault(rule, []).extend(same)
+    for name, alike in found.items():
+        rules = [(_rule(name, owner, of), of) for of in alike.values()]
+        whole = replace(rules[0][0], expr=" or ".join(rule.expr for rule, _ in rules))
+        yield whole.document(_labels(jobs[0]), _annotations(rules))
+
+
+def _rule(name: str, owner: str, jobs: Sequence[JobSpec]) -> Rule:
+    series = _Series(owner, [job.name for job in jobs])
+    return next(rule for rule in _rules(series, jobs[0].alerts) if rule.name == name)
+
+
+def _rules(of: _Series, alerts: AlertsSpec) -> Sequence[Rule]:
+    return (*_timely(of, alerts), *_well(of, alerts), *_as_declared(of))
+
+
+def _annotations(rules: Sequence[tuple[Rule, Sequence[JobSpec]]]) -> dict[str, str]:
+    texts: dict[str, dict[str, list[str]]] = {"summary": {}, "runbook_url": {}, "contact": {}}
+    for rule, jobs in rules:
+        for job in jobs:
+            runbook = job.runbook or job.labels.get(RUNBOOK, "")
+            for name, text in (
+                ("summary", rule.summary),
+                ("runbook_url", plain(runbook)),
+                ("contact", plain(job.contact)),
+            ):
+                texts[name].setdefault(text, []).append(job.name)
+    return {name: _by_job(jobs) for name, jobs in texts.items() if set(jobs) != {""}}
+
+
+def _by_job(texts: Mapping[str, Sequence[str]]) -> str:
+    """The text, or a template of Prometheus that gives each job its own."""
+    if len(texts) == 1:
+        return next(iter(texts))
+    cases = [f"if eq $labels.job {' '.join(map(quoted, jobs))} }}}}{text}" for text, jobs in texts.items() if text]
+    return "{{ " + "{{ else ".join(cases) + "{{ end }}"
 
 
 class _Series:
@@ -102,7 +126,7 @@ def _timely(of: _Series, alerts: AlertsSpec) -> Iterator[Rule]:
         summary = f"{JOB} should have ended {{{{ $value | humanizeDuration }}}} ago and has not"
         yield Rule("JobOverdue", f"{of('overdue_seconds')} > {_seconds(alerts.overdue)}", "page", summary)
     if alerts.missed:
-        summary = f"{JOB} missed {{{{ $value }}}} of its times of the last 24 hours"
+        summary = f"{JOB} missed {{{{ $value }}}} of its times of the last {COUNTED}"
         yield Rule("JobMissed", f"{of('missed')} > 0", "warn", summary)
     if alerts.backlog is not None:
         summary = f"{{{{ $value }}}} starts of {JOB} wait for a run to end"
@@ -118,7 +142,7 @@ def _well(of: _Series, alerts: AlertsSpec) -> Iterator[Rule]:
         expr = f"{of('consecutive_failures')} > 0 or {of('last_failure_timestamp_seconds')} > time() - {FAILED_FOR}"
         yield Rule("JobFailed", expr, "page", f"{JOB} failed after all its attempts")
     if alerts.failure_rate is not None:
-        summary = f"{{{{ $value | humanizePercentage }}}} of the runs of {JOB} failed in 24 hours"
+        summary = f"{{{{ $value | humanizePercentage }}}} of the runs of {JOB} failed, of the last {COUNTED}"
         yield Rule("JobFailureRate", f"{of('failure_ratio')} > {alerts.failure_rate:g}", "ticket", summary)
     if alerts.slower is not None:
         last, usual = of("last_duration_seconds"), of("usual_duration_seconds")
@@ -139,36 +163,9 @@ def _as_declared(of: _Series) -> Iterator[Rule]:
     yield Rule("ScheduleHorizon", expr, "ticket", summary)
 
 
-def _around(project: Project) -> Iterator[Rule]:
-    """About what all of it depends on."""
-    last = "tickwright_monitor_last_look_timestamp_seconds"
-    expr = f"time() - max({last}) > {MONITOR_SILENT} or absent({last})"
-    yield Rule("MonitorGone", expr, "page", "no monitor has seen the jobs of late: nobody would be told of them", "1m")
-    for queue in sorted(set(filter(None, _queues(project.jobs)))):
-        expr = f"absent(tickwright_worker_info{{task_queue={_quoted(queue)}}})"
-        yield Rule("WorkersGone", expr, "page", f"no worker polls task queue {plain(queue)}", "5m")
-
-
-def _queues(jobs: Iterable[JobSpec]) -> Iterator[str | None]:
-    """Those of our own workers: whatever runs a workflow that the schedule starts itself may export nothing of ours."""
-    for job in jobs:
-        if not (job.run and job.run.workflow and job.run.workflow.direct):
-            yield from (job.task_queue, *(step.task_queue for step in job.steps))
-        yield job.on_missed.task_queue if job.on_missed and job.on_missed.channels else None
-
-
-def plain(text: str) -> str:
-    """A text that Prometheus' templates leave as it is."""
-    return text.replace("{{", '{{ "{{" }}')
-
-
 def _literal(name: str) -> str:
     """For a regular expression within double quotes; a job's name has no other special character."""
     return name.replace(".", r"\\.")
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
 def _seconds(span: timedelta) -> str:

@@ -46,18 +46,28 @@ class _Monitor:
     def __init__(self, meant: Selection, seen: Seen) -> None:
         self._meant = meant
         self._seen = seen
-        self._key = ""
+        self._key = self._namespace = ""
+        self._hinted = False
         self._desired: tuple[int, Mapping[str, DesiredSchedule]] | None = None
 
     def connected(self, records: Records) -> None:
         self._seen.calls = records.calls
-        self._key = active_key(records.client.data_converter)
+        self._key, self._namespace = active_key(records.client.data_converter), records.client.namespace
 
     async def saw(self, watch: Watch, now: datetime, took: float) -> None:
         seen = self._seen
         wanted = {name: each for name, each in self._wanted(now).items() if self._meant.takes(name)}
         seen.figures, seen.declared = watch.figures, list(declared(wanted, watch.jobs, now))
         seen.looked_at, seen.took, seen.unexplained = now, took, watch.unexplained
+        seen.namespace = self._namespace
+        if not watch.jobs and not self._hinted and (self._meant.glob or self._meant.owner):
+            say("no job in the namespace is one of those that are asked for; looking on")
+            self._hinted = True
+        seen.owners |= dict.fromkeys(self._owners(watch), now)
+
+    def _owners(self, watch: Watch) -> set[str]:
+        """The one that is meant, with or without a schedule; else all that there are."""
+        return {self._meant.owner} if self._meant.owner else {job.owner for job in watch.jobs.values() if job.owner}
 
     def failed(self, _error: TickwrightError) -> None:
         self._seen.failed_looks += 1

@@ -12,6 +12,7 @@ from schedules.ledger.overview import MOST_RUNS, RUNNING, closer, known_times, m
 from schedules.ledger.reasons import SLACK, stamp
 from schedules.ledger.records import Found, gathered
 from schedules.ledger.translate import SCHEDULED_BY
+from schedules.watch.durations import read_durations, taken
 from schedules.watch.figures import Figures, figures_of
 from schedules.watch.known import Known
 
@@ -63,6 +64,7 @@ class Watch:
         await self._read_runs(listed, now)
         await self._read_last_runs(listed)
         await self._ask_for_workers(now)
+        await read_durations(self._records, self.known.values())
         begin = max(now - DAY, self.counted_from or now - DAY)
         for job in known_times(listed, self._meant.times):
             self.known[job.name].update(job, begin, now)
@@ -142,11 +144,11 @@ class Watch:
         for known in self.known.values():
             for run in known.memory.runs:
                 if run.run_id in by_id:
-                    known.memory.mark_waiting(by_id[run.run_id])
+                    known.memory.mark_waiting(taken(run, by_id[run.run_id], now))
 
     async def _look_closer(self, now: datetime) -> None:
         """At those that ask for it, the longest waiting first."""
-        odd = sorted((known for known in self.known.values() if known.odd), key=lambda known: known.closely_at)
+        odd = sorted((known for known in self.known.values() if known.asks(now)), key=lambda known: known.closely_at)
         await gathered(lambda known: self._learn(known, now), odd[:MOST_CLOSER])
         self.unexplained = len(odd[MOST_CLOSER:])
 

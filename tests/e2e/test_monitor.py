@@ -25,7 +25,7 @@ defaults:
   alerts: {overdue: 5s, paused: 1s, slower: 3}
 jobs:
   good: {schedule: {every: 2s}, run: {command: ["true"]}}
-  fails: {schedule: {every: 2s}, run: {command: ["sh", "-c", "exit 3"]}, labels: {team: ledger, runbook: "https://runbooks.test/{{x}}"}}
+  fails: {schedule: {every: 2s}, run: {command: ["sh", "-c", "exit 3"]}, labels: {team: ledger}, runbook: "https://runbooks.test/x", contact: "ann"}
   lonely: {schedule: {every: 2s}, run: {command: ["true"]}, task_queue: nobody}
   resting: {schedule: {every: 2s}, run: {command: ["true"]}}
   slow: {schedule: {every: 2s}, run: {command: ["sh", "-c", "[ -e slow ] && sleep 100; true"]}}
@@ -114,7 +114,7 @@ async def test_each_kind_of_trouble_is_seen_and_alerted_of(tmp_path: Path) -> No
         failed = next(alert for alert in told.told if alert["labels"]["alertname"] == "TickwrightJobFailed")
         labels = {"job": "fails", "owner": OWNER, "team": "ledger", "severity": "page"}
         assert failed["labels"] == {"alertname": "TickwrightJobFailed", **labels}
-        assert failed["annotations"]["runbook_url"] == "https://runbooks.test/{{x}}"
+        assert failed["annotations"]["runbook_url"] == "https://runbooks.test/x"
 
 
 def trouble(found: Samples) -> set[tuple[str, str]]:

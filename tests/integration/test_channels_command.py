@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from pathlib import Path
 
+from temporalio.client import Client, WorkflowExecutionStatus
+
 from tests.deploy import Deploy
-from tests.processes import run_command, worker
+from tests.processes import run_command, started, worker
 from tests.receiver import receiver
 from tests.servers import DevServer
 
@@ -51,3 +55,30 @@ async def test_a_channel_that_there_is_not_is_told(server: DevServer, name: str,
     project(server, name, tmp_path)
     shown = await run_command("schedules", "channels", tmp_path, "--test", "hok", env=server.environ)
     assert (shown.code, shown.stderr) == (2, f"{name}/default has no channel `hok`; did you mean `hook`?\n")
+
+
+async def test_without_a_worker_that_is_told_at_once_and_a_test_that_is_left_is_taken_back(
+    server: DevServer, client: Client, name: str, tmp_path: Path
+) -> None:
+    project(server, name, tmp_path)
+    words = ("channels", tmp_path, "--test", "hook")
+    async with started("schedules", *words, env=server.environ) as waiting:
+        told = f"no worker polls task queue `{name}`: one is waited for, 60 s at most"
+        await waiting.until(lambda: told in waiting.err, "not a word")
+        [notice] = await _notices(client, name)
+        waiting.signal(signal.SIGTERM)
+        code = await waiting.wait()
+    ended = await client.get_workflow_handle(notice).describe()
+
+    assert (code, ended.status) == (143, WorkflowExecutionStatus.TERMINATED)
+    assert "interrupted; the test was taken back, unless it was on its way already" in waiting.err
+
+
+async def _notices(client: Client, task_queue: str) -> list[str]:
+    """The ids of those that wait, once there is one."""
+    async with asyncio.timeout(30):
+        while True:
+            query = f"TaskQueue = '{task_queue}' AND ExecutionStatus = 'Running'"
+            if found := [each.id async for each in client.list_workflows(query)]:
+                return found
+            await asyncio.sleep(0.1)

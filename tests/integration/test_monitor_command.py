@@ -10,7 +10,7 @@ import pytest
 
 from tests.processes import ROOT, Running, run_command, started
 from tests.prometheus import until_none
-from tests.servers import HOST, dev_server, free_port
+from tests.servers import HOST, DevServer, dev_server, free_port
 
 SPEC = """\
 version: 1
@@ -96,6 +96,24 @@ async def test_a_port_that_is_taken_is_told(name: str) -> None:
         done = await run_command("schedules.monitor", "--address", taken, env=env)
     assert done.code == 1
     assert f"cannot listen on {taken}" in done.stderr
+
+
+async def test_a_namespace_that_does_not_exist_ends_it_at_once(server: DevServer) -> None:
+    env = {**server.environ, "TEMPORAL_NAMESPACE": "no-such-namespace"}
+    done = await run_command("schedules.monitor", "--address", f"{HOST}:0", env=env)
+    assert (done.code, "Namespace no-such-namespace is not found" in done.stderr) == (1, True), done
+
+
+async def test_it_tells_of_each_owner_when_it_was_last_seen_and_of_nobody_that_is_meant(
+    server: DevServer, name: str
+) -> None:
+    env = {**server.environ, "TICKWRIGHT_HTTP_ADDRESS": f"{HOST}:0"}
+    async with started("schedules.monitor", "--owner", f"{name}/x", "--interval", "1s", env=env) as monitor:
+        url = await url_of(monitor)
+        await monitor.until(lambda: any("no job in the namespace is" in line for line in monitor.err), "not a word")
+        page = (await get(f"{url}/metrics"))[1]
+    labels = f'{{namespace="default",owner="{name}/x"}}'
+    assert f"tickwright_monitor_owner_last_look_timestamp_seconds{labels}" in page
 
 
 async def test_rules_stand_alone_on_standard_output(tmp_path: Path, name: str) -> None:

@@ -144,7 +144,7 @@ async def test_it_can_be_left_followed_and_cancelled(scene: Scene, server: DevSe
         nothing = await command(server, "backfill", job, "--cancel")
         await asyncio.sleep(2)
 
-    assert code == 0
+    assert code == 1
     assert "it goes on; follow it by" in left
     assert cancelled["result"] == "cancelled"
     assert ended == 1
@@ -268,7 +268,7 @@ async def test_wrong_calls_are_refused_with_what_to_write(scene: Scene, server: 
         (("--from", "5h", "--to", "9h"), "is after"),
         (("--from", "2h", "--missing", "--again"), "write one of them"),
         (("--from", "2h", "--max-rate", "5"), "30/m"),
-        (("--from", "20d", "--missing"), "480 would run; nothing was started. If that is meant, add --yes"),
+        (("--from", "20d"), "480 would run; nothing was started. If that is meant, add --yes"),
         (("--from", "500d"), "more than 10,000"),
         (("--from", "2h", "--watch"), "leave out --from"),
         (("--watch",), "there is no backfill"),
@@ -277,3 +277,25 @@ async def test_wrong_calls_are_refused_with_what_to_write(scene: Scene, server: 
         refused = await command(server, "backfill", job, *words)
         assert refused.code == 2, (words, refused)
         assert told in refused.stderr
+
+
+async def test_what_is_older_than_the_namespace_keeps_is_left_out(scene: Scene, server: DevServer) -> None:
+    """It keeps a day; the schedule is new, and another one of its name may have been there."""
+    job = await hourly(scene, "job")
+    planned = await done(server, "backfill", job, "--from", "20d", "--missing", "--dry-run")
+    assert 23 <= len(planned["occurrences"]) <= 24
+
+
+async def test_a_backfill_that_no_worker_has_can_be_taken_back(scene: Scene, server: DevServer) -> None:
+    job = await hourly(scene, "job", task_queue=f"{scene.name}-nobody")
+    words = ("backfill", job, "--from", "3h", "--missing", "--no-wait")
+    await done(server, *words)
+    again = await command(server, *words)
+    cancelled = await done(server, "backfill", job, "--cancel")
+    nothing = await command(server, "backfill", job, "--cancel")
+    await done(server, *words)
+
+    assert (again.code, "goes on already" in again.stderr) == (1, True)
+    assert cancelled["result"] == "cancelled"
+    assert (nothing.code, "no backfill of" in nothing.stderr) == (2, True)
+    await done(server, "backfill", job, "--cancel")

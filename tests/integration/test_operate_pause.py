@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from temporalio import workflow
 from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
+from activities.alerts import WATCHDOG_WORKFLOW
 from activities.contract import RESUME_PREFIX
 from schedules.operating.writes import Writes
 from schedules.pause import pause
@@ -51,6 +53,22 @@ async def until_ended(scene: Scene, job: str) -> Any:
     """What the workflow of a timed resume says in the end."""
     async with asyncio.timeout(30):
         return await scene.client.get_workflow_handle(RESUME_PREFIX + job).result()
+
+
+async def test_a_glob_means_no_watchdog(scene: Scene, server: DevServer) -> None:
+    """It looks for missed runs of every job of its project; by its own name it can be paused."""
+    job = await hourly(scene, "job")
+    desired = scene.desired("watchdog")
+    watchdog = replace(desired, action=replace(desired.action, workflow_type=WATCHDOG_WORKFLOW))
+    assert await scene.gateway.create(watchdog, "")
+    try:
+        paused = await done(server, "pause", f"{scene.name}-*")
+        by_name = await done(server, "pause", watchdog.id)
+    finally:
+        await scene.gateway.delete(watchdog.id)
+
+    assert [each["job"] for each in paused["jobs"]] == [job]
+    assert [each["job"] for each in by_name["jobs"]] == [watchdog.id]
 
 
 async def test_jobs_named_by_a_glob_are_paused_with_who_when_and_why_and_resumed(

@@ -114,7 +114,8 @@ async def test_set_changes_one_parameter_of_one_run_and_its_key(
     argv = ["sh", "-c", 'echo "$0 $TICKWRIGHT_IDEMPOTENCY_KEY" >> ' + str(out), "usual"]
     job = await hourly(scene, "job", run={"command": argv})
 
-    await done(server, "trigger", job, "--set", "command.argv.3={job}", "--wait")
+    changed = await done(server, "trigger", job, "--set", "command.argv.3={job}", "--wait")
+    story = await done(server, "explain", job, changed["workflow_id"])
     await done(server, "trigger", job, "--wait")
     wrong = await command(server, "trigger", job, "--set", "http.url=x")
     unknown = await command(server, "trigger", job, "--set", "command.argw.3=x")
@@ -123,6 +124,7 @@ async def test_set_changes_one_parameter_of_one_run_and_its_key(
     assert (special, usual) == ("{job}", "usual")
     assert "/rerun-" in key
     assert "/rerun-" not in other
+    assert story["occurrence"]["origin"] == "trigger"
     assert wrong.code == unknown.code == 2
     assert "is of handler `command`" in wrong.stderr
     assert "did you mean `argv`?" in unknown.stderr
@@ -144,3 +146,10 @@ async def test_times_that_cannot_be_triggered_are_refused_with_what_to_write(sce
     assert "still to come" in refused[1].stderr
     assert "--scheduled-at T" in refused[2].stderr
     assert f"did you mean `{job}`?" in refused[3].stderr
+
+
+async def test_a_trigger_that_no_worker_takes_is_told(scene: Scene, server: DevServer) -> None:
+    job = await hourly(scene, "lonely", task_queue=f"{scene.name}-nobody")
+    for words in ((), ("--scheduled-at", stamp(hours_ago(2)))):
+        told = await command(server, "trigger", job, *words)
+        assert f"no worker polls task queue `{scene.name}-nobody`: it waits until one does" in told.stderr

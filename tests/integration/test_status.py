@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
+import os
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -218,3 +221,71 @@ async def test_what_workflows_of_ones_own_end_with_is_no_trouble_with_the_keys_o
             reasons = [each["reason"] for each in json.loads(done.stdout)["occurrences"]]
             assert reasons
             assert all(said in reason for reason in reasons)
+
+
+async def test_what_waits_in_a_queue_is_neither_missed_nor_left_out(scene: Scene, server: DevServer) -> None:
+    """The server's own count says how many wait; after a while the run that a start met has ended long ago."""
+    await scene.add("queues", overlap="buffer_all", run={"command": ["sleep", "5"]}, timeout="1m")
+    second = await scene.run("queues", lambda run: run.started_at - run.scheduled_at > 2 * SECOND)
+    await until(second.started_at + 4 * SECOND)
+    job = await scene.records.job(scene.id("queues"))
+    document = await json_of(server, "runs", scene.id("queues"))
+    state = (await json_of(server, "status", "--job", scene.id("queues")))["jobs"][0]
+    backfill = await json_of(server, "backfill", scene.id("queues"), "--from", "1h", "--missing", "--dry-run")
+
+    assert job
+    assert job.waiting >= 2
+    assert job.skipped == 0
+    outcomes = [each["outcome"] for each in document["occurrences"] if each["outcome"] != "before_creation"]
+    assert outcomes.count("buffered") >= job.waiting - 1
+    assert set(outcomes) <= {"succeeded", "running", "buffered", "due"}
+    assert (state["missed"], state["skipped"]) == (0, 0)
+    created = job.created_at
+    assert created
+    assert [each for each in backfill["occurrences"] if seconds(each) > created.timestamp()] == []
+
+
+async def test_a_run_that_its_overlap_policy_ended_is_no_failure(scene: Scene, server: DevServer) -> None:
+    await scene.add("replaces", overlap="terminate_other", run={"command": ["sleep", "30"]}, timeout="1m")
+    ended = await scene.run("replaces", lambda run: run.status == "terminated")
+    await until(ended.started_at + 5 * SECOND)
+    state = (await json_of(server, "status", "--job", scene.id("replaces")))["jobs"][0]
+
+    assert (state["state"], state["last_outcome"], state["consecutive_failures"]) == ("running", "cancelled", 0)
+
+
+async def test_a_deleted_job_is_told_of_by_its_runs(scene: Scene, server: DevServer) -> None:
+    await scene.add("gone")
+    run = await scene.ended("gone")
+    await scene.client.get_schedule_handle(scene.id("gone")).delete()
+    told = await run_command("schedules", "runs", scene.id("gone"), "--since", "1h", env=server.environ)
+    story = await json_of(server, "explain", scene.id("gone"), run.id)
+    never = await run_command("schedules", "runs", scene.id("never"), env=server.environ)
+
+    assert (told.code, "has no schedule any more" in told.stderr) == (0, True)
+    assert "succeeded" in told.stdout
+    assert (story["occurrence"]["outcome"], story["due"]) == ("succeeded", "due")
+    assert (never.code, "there is no job" in never.stderr) == (2, True)
+
+
+async def test_a_selection_that_means_nothing_is_refused_with_near_names(scene: Scene, server: DevServer) -> None:
+    await scene.add("good")
+    near = scene.id("goood")
+    for words, told in (
+        (("status", "--job", near), f"did you mean `{scene.id('good')}`?"),
+        (("forecast", "--job", near), f"did you mean `{scene.id('good')}`?"),
+        (("status", "--job", "zz*"), "no job has such a name"),
+        (("status", "--owner", f"{scene.name}/tst"), f"did you mean `{scene.name}/test`?"),
+    ):
+        refused = await run_command("schedules", *words, env=server.environ)
+        assert (refused.code, told in refused.stderr) == (2, True), refused
+
+
+async def test_a_closed_standard_output_is_no_fault(scene: Scene, server: DevServer) -> None:
+    line = f"{sys.executable} -m schedules status --job '{scene.id('*')}' >&-"
+    await scene.add("good")
+    process = await asyncio.create_subprocess_shell(
+        line, stderr=asyncio.subprocess.PIPE, env={**os.environ, **server.environ}, cwd=ROOT
+    )
+    _, errors = await process.communicate()
+    assert (process.returncode, errors) == (0, b"")

@@ -87,7 +87,12 @@ async def test_runs_are_counted_once_by_how_they_end(
     assert found["tickwright_runs_total", frozenset({"job": name, "outcome": "cancelled"}.items())] == 1
     assert found["tickwright_run_duration_seconds_count", frozenset({("job", name)})] == 11
     assert found["tickwright_run_lateness_seconds_count", frozenset({("job", name)})] == 11
-    assert found["tickwright_worker_info", frozenset({"task_queue": name, "build_id": "x"}.items())] == 1
+    assert (
+        found[
+            "tickwright_worker_info", frozenset({"namespace": "default", "task_queue": name, "build_id": "x"}.items())
+        ]
+        == 1
+    )
 
 
 async def test_a_failing_run_shows_its_attempts_and_the_kinds_of_their_errors(

@@ -84,19 +84,33 @@ def slow(usual: str, last: str) -> dict[str, str]:
     return of_job("usual_duration_seconds", usual) | of_job("last_duration_seconds", last)
 
 
-LAST_LOOK = "tickwright_monitor_last_look_timestamp_seconds"
-BLIND = "no monitor has seen the jobs of late: nobody would be told of them"
-NONE = "no worker polls task queue tickwright"
-QUEUE = (("owner", OWNER), ("task_queue", "tickwright"))
+BLIND = f"no monitor has seen the jobs of {OWNER} of late: nobody would be told of them"
+NONE = "no worker polls task queue tickwright of namespace live"
+QUEUE = (("owner", OWNER), ("task_queue", "tickwright"), ("namespace", "live"))
+
+
+def last_look(values: str, owner: str = OWNER, **labels: str) -> dict[str, str]:
+    told = {"owner": owner, "namespace": "live", **labels}
+    text = ",".join(f'{name}="{value}"' for name, value in told.items())
+    return {f"tickwright_monitor_owner_last_look_timestamp_seconds{{{text}}}": values}
+
+
+def worker(values: str, task_queue: str = "tickwright", namespace: str = "live") -> dict[str, str]:
+    labels = f'task_queue="{task_queue}",namespace="{namespace}",build_id="1"'
+    return {f"tickwright_worker_info{{{labels}}}": values}
+
+
+OTHERS = last_look("0+60x30", "other/production") | last_look("0+60x30", "billing/staging", namespace="staging")
+"""Monitors of other projects and environments, alive."""
 FAILED = "relay failed after all its attempts"
 CASES = [
     Case("JobOverdue", of_job("overdue_seconds", "900 901"), (0,), (1,), "page", "relay should have ended 15m 1s ago and has not"),
-    Case("JobMissed", of_job("missed", "0 2"), (0,), (1,), "warn", "relay missed 2 of its times of the last 24 hours"),
+    Case("JobMissed", of_job("missed", "0 2"), (0,), (1,), "warn", "relay missed 2 of its times of the last 24 hours (at most 200)"),
     Case("JobBacklog", of_job("buffered", "10 11"), (0,), (1,), "warn", "11 starts of relay wait for a run to end"),
     Case("JobPaused", of_job("paused_since_timestamp_seconds", f"0x{8 * DAY}"), (7 * DAY,), (7 * DAY + 1,), "ticket", "relay has been paused for more than 7d", unit="h"),
     Case("JobFailed", of_job("consecutive_failures", "0 1 0"), (0, 2), (1,), "page", FAILED),
     Case("JobFailed", of_job("last_failure_timestamp_seconds", "0x20"), (15, 16), (1, 14), "page", FAILED),
-    Case("JobFailureRate", of_job("failure_ratio", "0.1 0.25"), (0,), (1,), "ticket", "25% of the runs of relay failed in 24 hours"),
+    Case("JobFailureRate", of_job("failure_ratio", "0.1 0.25"), (0,), (1,), "ticket", "25% of the runs of relay failed, of the last 24 hours (at most 200)"),
     Case("JobSlow", slow("10 10", "20 21"), (0,), (1,), "warn", "relay takes 21s, 2 times as long as usual or more"),
     Case("JobSlow", slow("1 1", "5 6"), (0,), (1,), "warn", "relay takes 6s, 2 times as long as usual or more"),
     Case("JobSlowing", of_job("usual_duration_seconds", f"10x{7 * DAY} 16x20"), (7 * DAY, 7 * DAY + 1), (7 * DAY + 3,), "warn", "relay has come to take 16s: longer and longer in a week", unit="h"),
@@ -104,11 +118,13 @@ CASES = [
     Case("ScheduleMissing", of_job("schedule_missing", "0 0 1x20"), (1, 6), (8,), "page", "relay has no schedule; run a sync"),
     Case("ScheduleDrift", of_job("drift", "0 0 1x30"), (1, 16), (18,), "ticket", "the schedule of relay is not as its spec"),
     Case("ScheduleHorizon", of_job("exact_until_timestamp_seconds", f"{31 * 86400}x{2 * DAY}"), (DAY,), (DAY + 1,), "ticket", "clock changes and holidays of relay are known for 29d 23h 0m 0s more; run a sync", unit="h"),
-    Case("MonitorGone", {LAST_LOOK: "0+60x5 300x20"}, (5, 11), (13,), "page", BLIND, (("owner", OWNER),)),
-    Case("MonitorGone", {LAST_LOOK: "0+60x5 stale"}, (5, 6), (7,), "page", BLIND, (("owner", OWNER),)),
-    Case("MonitorGone", {f'{LAST_LOOK}{{instance="a"}}': "0x30", f'{LAST_LOOK}{{instance="b"}}': "0+60x30"}, (30,), (), "page", BLIND),
-    Case("WorkersGone", {'tickwright_worker_info{task_queue="tickwright",build_id="1"}': "1x5 stale"}, (5, 10), (11,), "page", NONE, QUEUE),
-    Case("WorkersGone", {'tickwright_worker_info{task_queue="other",build_id="1"}': "1x30"}, (4,), (5,), "page", NONE, QUEUE),
+    Case("MonitorGone", OTHERS | last_look("0+60x5 300x20"), (5, 11), (13,), "page", BLIND, (("owner", OWNER),)),
+    Case("MonitorGone", OTHERS | last_look("0+60x5 stale"), (5, 6), (7,), "page", BLIND, (("owner", OWNER),)),
+    Case("MonitorGone", last_look("0x30", instance="a") | last_look("0+60x30", instance="b"), (30,), (), "page", BLIND),
+    Case("WorkersGone", last_look("0+60x30") | worker("1x5 stale"), (5, 10), (11,), "page", NONE, QUEUE),
+    Case("WorkersGone", last_look("0+60x30") | worker("1x30", "other"), (4,), (5,), "page", NONE, QUEUE),
+    Case("WorkersGone", OTHERS | last_look("0+60x30") | worker("1x30", namespace="staging"), (4,), (5,), "page", NONE, QUEUE),
+    Case("WorkersGone", OTHERS | last_look("0+60x30") | worker("1x30"), (4, 30), (), "page", NONE, QUEUE),
 ]  # fmt: skip
 
 
@@ -118,6 +134,46 @@ def test_a_rule_fires_beyond_its_threshold_and_not_at_it(case: Case, tmp_path: P
     assert "SUCCESS" in judged(tmp_path, rules(job("relay")), case.document())
 
 
+@needs_promtool
+def test_no_two_rules_have_the_same_name_and_labels(tmp_path: Path) -> None:
+    """Which promtool takes for a mistake."""
+    jobs = [
+        job("one", alerts={"overdue": "1h"}, runbook="https://runbooks.test/one"),
+        job("two", task_queue="other", alerts={"paused": "3d"}, contact="ann"),
+        job("three", labels={"team": "ledger"}),
+    ]
+    (tmp_path / "rules.yml").write_text(yaml_text(rules(*jobs)))
+    assert "SUCCESS" in promtool("check", "rules", "--lint-fatal", tmp_path / "rules.yml")
+
+
+@needs_promtool
+def test_jobs_that_share_a_rule_keep_their_thresholds_and_their_own_words(tmp_path: Path) -> None:
+    jobs = [
+        job("one", alerts={"paused": "1d"}, runbook="https://runbooks.test/{{one}}", contact=HOSTILE[:100]),
+        job("two", alerts={"paused": "3d"}, labels={"runbook": "https://runbooks.test/two"}),
+        job("three", alerts={"paused": "3d"}),
+    ]
+    series = {
+        f'tickwright_job_paused_since_timestamp_seconds{{job="{each.name}",owner="{OWNER}"}}': f"0x{4 * DAY}"
+        for each in jobs
+    }
+    words: dict[str, dict[str, str]] = {
+        "one": {"summary": "one has been paused for more than 1d", "runbook_url": "https://runbooks.test/{{one}}", "contact": HOSTILE[:100]},
+        "two": {"summary": "two has been paused for more than 3d", "runbook_url": "https://runbooks.test/two", "contact": ""},
+        "three": {"summary": "three has been paused for more than 3d", "runbook_url": "", "contact": ""},
+    }  # fmt: skip
+    fired = [
+        {"exp_labels": {"job": name, "owner": OWNER, "severity": "ticket"}, "exp_annotations": words[name]}
+        for name in words
+    ]
+    case = Case("JobPaused", series, (DAY,), (), "ticket", "", unit="h").document()
+    for at, names in ((DAY + 1, 1), (3 * DAY, 1), (3 * DAY + 1, 3)):
+        expected = {"eval_time": f"{at}h", "alertname": "TickwrightJobPaused", "exp_alerts": fired[:names]}
+        case["alert_rule_test"].append(expected)
+
+    assert "SUCCESS" in judged(tmp_path, rules(*jobs), case)
+
+
 def test_every_rule_has_a_case() -> None:
     assert {name.removeprefix("Tickwright") for name in by_name(rules(job("relay")))} == {case.alert for case in CASES}
 
@@ -125,7 +181,7 @@ def test_every_rule_has_a_case() -> None:
 @needs_promtool
 def test_two_monitors_alert_once(tmp_path: Path) -> None:
     series = {f'tickwright_job_missed{{job="relay",owner="{OWNER}",instance="{each}"}}': "1x5" for each in "ab"}
-    case = Case("JobMissed", series, (), (1,), "warn", "relay missed 1 of its times of the last 24 hours")
+    case = Case("JobMissed", series, (), (1,), "warn", "relay missed 1 of its times of the last 24 hours (at most 200)")
 
     assert "SUCCESS" in judged(tmp_path, rules(job("relay")), case.document())
 
@@ -161,6 +217,31 @@ def test_a_job_that_stops_is_alerted_of_fifteen_minutes_after_it_should_have_end
     assert "SUCCESS" in judged(tmp_path, rules(spec), quiet.document(), loud.document())
 
 
+@needs_promtool
+def test_a_yearly_time_that_was_missed_is_alerted_of_until_the_job_runs(tmp_path: Path) -> None:
+    """The namespace keeps three days; what the schedule has started tells that it was not this time."""
+    at, created = utc("2027-01-01T00:00"), utc("2025-06-01T00:00")
+    times = job_times(job("relay", schedule="@yearly", timezone="UTC"), "billing", at).times
+    lists = {"missed": "relay-2026-01-01T00:00:00Z", "ran": "relay-2027-01-01T00:00:00Z"}
+    values = {}
+    for name, last in lists.items():
+        known = Job("relay", times, OWNER, created_at=created, retention=timedelta(days=3), recent=(last,))
+        nows = [at + timedelta(days=day) for day in range(1, 20)]
+        deadlines = [expected_by(known, ledger(known, [], at, now, now), [], now) for now in nows]
+        values[name] = _text([overdue(found, now).total_seconds() for found, now in zip(deadlines, nows, strict=True)])
+    loud = Case(
+        "JobOverdue",
+        of_job("overdue_seconds", values["missed"]),
+        (),
+        (18,),
+        "page",
+        "relay should have ended 19d 0h 0m 0s ago and has not",
+    )
+    quiet = Case("JobOverdue", of_job("overdue_seconds", values["ran"]), (0, 2, 18), (), "page", "")  # fmt: skip
+
+    assert "SUCCESS" in judged(tmp_path, rules(job("relay")), loud.document(), quiet.document())
+
+
 def _overdue(known: Job, begin: datetime, minute: int, stopped_at: datetime | None) -> float:
     """What the monitor tells of a job that runs on time until it stops."""
     now = begin + timedelta(minutes=minute)
@@ -187,7 +268,7 @@ def _text(values: list[float]) -> str:
 def test_thresholds_of_a_job_are_its_own_and_null_is_none(tmp_path: Path) -> None:
     mild = {"overdue": "1h", "failed": False, "failure_rate": None, "slower": None, "missed": False, "backlog": None}
     document = rules(job("relay", alerts={**mild, "paused": None}), job("other.job"), job("third"))
-    relay = [rule for rule in document["groups"][0]["rules"] if 'job="relay"' in rule["expr"]]
+    relay = [rule for rule in document["groups"][0]["rules"] if "relay" in rule["expr"]]
 
     assert [rule["alert"].removeprefix("Tickwright") for rule in relay] == ["JobOverdue", "ScheduleMissing", "ScheduleDrift", "ScheduleHorizon"]  # fmt: skip
     series = {f'tickwright_job_overdue_seconds{{job="{each}",owner="{OWNER}"}}': "3600 3601" for each in ("relay", "otherXjob")}  # fmt: skip
@@ -201,7 +282,10 @@ def test_labels_and_runbooks_of_any_text_stay_as_they_are(tmp_path: Path) -> Non
     document = rules(job("relay", labels=labels))
     fired = {
         "exp_labels": {**JOB, "team": HOSTILE, "severity": "warn"},
-        "exp_annotations": {"summary": "relay missed 1 of its times of the last 24 hours", "runbook_url": HOSTILE},
+        "exp_annotations": {
+            "summary": "relay missed 1 of its times of the last 24 hours (at most 200)",
+            "runbook_url": HOSTILE,
+        },
     }
     case = Case("JobMissed", of_job("missed", "1"), (), (0,), "warn", "").document()
     case["alert_rule_test"][0]["exp_alerts"] = [fired]
@@ -217,7 +301,7 @@ def test_ten_thousand_jobs_share_their_rules(tmp_path: Path) -> None:
     expected = [
         {
             "exp_labels": {"job": f"job.{number}", "owner": OWNER, "severity": "warn"},
-            "exp_annotations": {"summary": f"job.{number} missed 1 of its times of the last 24 hours"},
+            "exp_annotations": {"summary": f"job.{number} missed 1 of its times of the last 24 hours (at most 200)"},
         }
         for number in (0, 9_999)
     ]
@@ -236,7 +320,9 @@ def test_only_queues_of_our_own_workers_are_missed() -> None:
         job("three", task_queue="ours", on_missed={"channels": ["ops"], "task_queue": "watching"}),
     ]
     queues = {rule["annotations"]["summary"] for rule in rules(*of)["groups"][0]["rules"] if "Workers" in rule["alert"]}
-    assert queues == {"no worker polls task queue ours", "no worker polls task queue watching"}
+    of_namespace = "of namespace {{ $labels.namespace }}"
+    told = {f"no worker polls task queue {queue} {of_namespace}" for queue in ("ours", "watching")}
+    assert queues == told
 
 
 def test_a_workflow_that_the_schedule_starts_itself_has_the_other_rules() -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
+from activities.contract import JobResult
 from schedules.ledger.facts import Job, Run
 from schedules.ledger.occurrences import ledger
 from schedules.model import Interval, Times
-from schedules.watch.deadline import expected_by, overdue, usual_duration
+from schedules.watch.deadline import expected_by, overdue, unsure, usual_duration
 from tests.unit.ledgers import MINUTE, NOON, job, run
 
 TEN, NONE = 10 * MINUTE, timedelta(0)
@@ -65,15 +67,37 @@ def test_a_pause_ends_the_waiting_for_a_run_that_goes_on() -> None:
     assert deadline([*BEFORE, run(NOON, None)], job(paused=True)) is None
 
 
-def test_what_the_server_has_forgotten_is_no_sign() -> None:
-    """Of a job with one run a year and a week of retention nothing is known by the end of the year."""
-    now, forgotten = NOON + timedelta(days=1), job(retention=timedelta(hours=23))
-    occurrences = [
-        *ledger(forgotten, [], SINCE, SINCE, NOON - TEN),
-        *ledger(forgotten, [], NOON, NOON, now),
-    ]
-    assert [each.verdict for each in occurrences] == ["missed", "forgotten"]
-    assert expected_by(forgotten, occurrences, [], now) is None
+YEARLY = job(created_at=NOON - timedelta(days=400), retention=timedelta(hours=23))
+NEXT_DAY = NOON + timedelta(days=1)
+
+
+def test_a_time_that_may_have_run_so_long_ago_that_nothing_is_kept_is_not_waited_for() -> None:
+    """Of a job with one run a year and a week of retention nothing but the schedule's own list is known by the end of the year."""
+    for started in (NOON, NOON + TEN):
+        known = replace(YEARLY, recent=(f"relay-{started:%Y-%m-%dT%H:%M:%SZ}",))
+        occurrences = ledger(known, [], NOON, NOON, NEXT_DAY)
+        assert [each.verdict for each in occurrences] == ["forgotten"]
+        assert expected_by(known, occurrences, [], NEXT_DAY) is None
+
+
+def test_a_time_that_the_schedule_has_not_started_is_waited_for_however_long_ago_it_was() -> None:
+    for recent in ((), ("relay-2026-03-01T12:00:00Z",)):
+        known = replace(YEARLY, recent=recent)
+        assert expected_by(known, ledger(known, [], NOON, NOON, NEXT_DAY), [], NEXT_DAY) == NOON
+
+
+def test_one_success_that_waited_for_a_worker_allows_no_more_than_the_others() -> None:
+    """Of 20 daily runs one waited for ten hours; what was read of ends is believed."""
+    ten_hours = timedelta(hours=10)
+    daily = [run(NOON - number * TEN) for number in range(1, 6)]
+    waited = run(NOON - 100 * TEN, ten_hours)
+    assert unsure([waited, *daily]) == [waited]
+    assert deadline([waited, *daily]) == NOON + 2 * MINUTE
+    told = replace(waited, result=JobResult("succeeded", "", 35_940.0, 60.0, 1))
+    assert unsure([told, *daily]) == []
+    assert deadline([told, *daily]) == NOON + 2 * MINUTE
+    long = replace(waited, result=JobResult("succeeded", "", 0.0, 3600.0, 1))
+    assert deadline([long, *daily]) == NOON + 2 * timedelta(hours=1)
 
 
 @pytest.mark.parametrize("given", [job(paused=True), job(created_at=NOON + MINUTE), job(remaining=0)])

@@ -91,3 +91,13 @@ def test_the_remarks_name_the_whole_and_the_paused() -> None:
     told = list(remarks(forecast([every(30), every(30, "resting", paused=True)], NOON, END)))
     assert told[0] == "2027-03-01T12:00:00Z to 2027-03-01T13:00:00Z: 2 starts of 1 job"
     assert told[-1] == "paused, and so not counted: resting"
+
+
+def test_a_pause_until_a_time_holds_back_only_what_is_due_before() -> None:
+    resting = every(10, "resting", paused=True, resumes_at=NOON + 30 * MINUTE)
+    for_good = every(10, "for-good", paused=True)
+    found = forecast([resting, for_good], NOON, END)
+    assert [(each.job.name, each.starts) for each in found.jobs] == [("resting", STARTS[3:])]
+    assert [(each.job.name, each.starts) for each in found.paused] == [("for-good", STARTS), ("resting", STARTS[:3])]
+    assert found.starts == 3
+    assert "paused, and so not counted: for-good, resting (until 2027-03-01T12:30:00Z)" in list(remarks(found))

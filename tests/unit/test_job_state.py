@@ -10,9 +10,11 @@ import pytest
 
 from schedules.ledger.facts import Job, Run
 from schedules.ledger.occurrences import ledger
+from schedules.ledger.replaced import may_be_replaced, replaced
 from schedules.ledger.state import JobState, OpenIncident, state_of
 from schedules.ledger.timeline import Event
 from schedules.status_view import state_json, state_row
+from schedules.watch.figures import figures_of
 from tests.unit.ledgers import MINUTE, NOON, job, run
 
 TEN = 10 * MINUTE
@@ -46,6 +48,7 @@ def all_four(*last: Run, **fields: Any) -> list[Run]:
         (job(), all_four()[1:], "ok"),
         (job(), all_four(run(NOON, None, waiting=True)), "late"),
         (job(paused=True), all_four(run(NOON, status="failed")), "paused"),
+        (job(recent=("relay-2027-03-01T12:00:00Z",)), [], "unknown"),
     ],
 )
 def test_the_state_is_what_must_be_looked_at_first(given: Job, runs: list[Run], expected: str) -> None:
@@ -113,3 +116,21 @@ def test_times_in_a_row_are_those_of_the_jobs_zone() -> None:
 def test_an_open_incident_stands_behind_the_reason(incident: OpenIncident, said: str) -> None:
     failing = replace(state(job(), all_four(run(NOON, status="failed"))), incident=incident)
     assert state_row(failing, NOW)["why"] == said
+
+
+def test_of_a_job_whose_last_runs_are_not_kept_nothing_is_claimed() -> None:
+    """It failed twice, and the namespace forgot: nobody knows whether it works."""
+    found = state(job(recent=("relay-2027-03-01T11:50:00Z", "relay-2027-03-01T12:00:00Z")), [])
+    assert found.why == "relay-2027-03-01T12:00:00Z was its last start; how it ended the namespace keeps no more"
+    known = job(recent=("relay-2027-03-01T12:00:00Z",))
+    for runs, failures in (([], None), ([run(NOON, None)], 0), ([run(NOON, status="failed")], 1)):
+        assert figures_of(known, state(known, runs), runs, SINCE, NOW).failures == failures
+
+
+def test_a_run_ended_by_its_own_overlap_policy_does_not_make_a_job_fail() -> None:
+    runs = all_four(run(NOON - TEN, TEN, status="terminated"), run(NOON, None))
+    assert state(job(), runs).failures == 1
+    known = job(overlap="terminate_other")
+    assert state(known, replaced(known, runs)).failures == 0
+    assert may_be_replaced(runs)
+    assert not may_be_replaced(all_four(run(NOON - TEN, MINUTE, status="terminated"), run(NOON, None)))

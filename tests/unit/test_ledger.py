@@ -116,7 +116,7 @@ CASES: dict[str, tuple[Reason, str, bool, str]] = {
         reason(job(overlap="buffer_one", waiting=1), [run(NOON - TEN, None)]),
         "buffered",
         True,
-        "wait for relay-2027-03-01T11:50:00Z to end",
+        "it waits for relay-2027-03-01T11:50:00Z to end",
     ),
     "none is buffered": (
         reason(job(overlap="buffer_one"), [run(NOON - TEN, None)]),
@@ -162,6 +162,79 @@ CASES: dict[str, tuple[Reason, str, bool, str]] = {
         "probably the server was away for longer than the catch-up window",
     ),
     "nothing to go by": (reason(job(), known=timeline()), "missed", False, "on time, and nothing was started"),
+}
+
+
+DAY = 24 * HOUR
+CREATED = NOON + 30 * MINUTE
+UNTIL = "paused by ann@host at 2027-03-01T11:00:00Z: deploy (until 2027-03-01T13:15:00Z)"
+CASES |= {
+    "within a pause that goes on": (
+        reason(job(paused=True, note=UNTIL), at=NOW + TEN),
+        "not_yet_due",
+        True,
+        "will not start: the schedule is paused until 2027-03-01T13:15:00Z",
+    ),
+    "after a pause that ends before": (
+        reason(job(paused=True, note=UNTIL), at=NOW + 2 * TEN),
+        "not_yet_due",
+        True,
+        "it is due at 2027-03-01T13:20:00Z",
+    ),
+    "of a schedule that is gone": (
+        reason(job(deleted_at=NOON - MINUTE)),
+        "not_due_then",
+        True,
+        "deleted; it was last at work at 2027-03-01T11:59:00Z",
+    ),
+    "decided by a late run of a schedule that was deleted since": (
+        reason(job(created_at=CREATED), [run(NOON + TEN, result=account(NOON - TEN, NOON))]),
+        "superseded",
+        True,
+        "superseded by a newer one",
+    ),
+    "of a schedule that was deleted since": (
+        reason(job(created_at=CREATED), [run(NOON - TEN), run(NOON + TEN)]),
+        "before_creation",
+        False,
+        "created at 2027-03-01T12:30:00Z; an earlier one of this name, deleted since, started nothing then",
+    ),
+    "paused in a schedule that was deleted since": (
+        reason(job(created_at=CREATED), [run(NOON - TEN)], timeline(PAUSED)),
+        "paused",
+        True,
+        "by ann@host: deploy",
+    ),
+    "before the schedule, and older than what is kept": (
+        reason(job(created_at=CREATED, retention=MINUTE)),
+        "before_creation",
+        False,
+        "what was before is not known any more",
+    ),
+    "started, and deleted since": (
+        reason(job(created_at=NOON - DAY, recent=("relay-2027-03-01T12:00:00Z",))),
+        "forgotten",
+        False,
+        "the schedule started it",
+    ),
+    "nothing started since, by the schedule's own list": (
+        reason(job(created_at=NOON - DAY, retention=MINUTE, recent=("relay-2027-03-01T11:50:00Z",))),
+        "missed",
+        False,
+        "no reason was found",
+    ),
+    "something started since": (
+        reason(job(created_at=NOON - DAY, retention=MINUTE, recent=("relay-2027-03-01T12:10:00Z",))),
+        "forgotten",
+        False,
+        "forgets what ended more than 1m ago",
+    ),
+    "the scheduler's history is kept for longer": (
+        reason(job(retention=MINUTE, recent=("relay-2027-03-01T12:10:00Z",)), known=timeline(PAUSED)),
+        "paused",
+        True,
+        "by ann@host: deploy",
+    ),
 }
 
 
@@ -235,3 +308,61 @@ def test_a_history_that_does_not_reach_back_so_far_is_not_asked() -> None:
     late = Timeline(NOON + MINUTE, (Event(NOON + MINUTE, "known", paused=True, times=TEN_MINUTES),), (NOON + TEN,))
     assert reason(job(), known=late).verdict == "missed"
     assert not reason(job(), known=late).certain
+
+
+def verdicts(given: Job, runs: list[Run], now: datetime) -> list[tuple[str, bool]]:
+    """Of 12:00 to the time before now, without those that have a run."""
+    found = ledger(given, runs, NOON, now, now)
+    return [(each.verdict, each.certain) for each in found if each.run is None]
+
+
+def test_every_start_in_a_queue_waits_although_the_run_that_it_met_has_ended() -> None:
+    """Each run takes 25 minutes: 12:00 to 12:25, 12:10 to 12:50, 12:20 since."""
+    runs = [run(NOON, 25 * MINUTE), run(NOON + TEN, 25 * MINUTE, 15 * MINUTE), run(NOON + 2 * TEN, None, 30 * MINUTE)]
+    now = NOON + 55 * MINUTE
+    assert verdicts(job(overlap="buffer_all", waiting=3), runs, now) == [("buffered", True)] * 3
+    assert verdicts(job(overlap="buffer_all", waiting=2), runs, now) == [("buffered", False)] * 3
+
+
+def test_a_queue_that_gave_a_start_up_has_missed_it_and_left_nothing_out() -> None:
+    runs = [run(NOON, 25 * MINUTE), run(NOON + 2 * TEN, 25 * MINUTE, 5 * MINUTE)]
+    [(verdict, certain)] = verdicts(job(overlap="buffer_all"), runs, NOON + 29 * MINUTE)
+    assert (verdict, certain) == ("missed", False)
+
+
+def test_of_one_place_in_the_queue_the_first_start_since_the_last_one_has_it() -> None:
+    """12:10 waited from 12:10 to 12:25 and runs; 12:20 met a full queue, 12:30 waits, and 12:40 meets it again."""
+    runs = [run(NOON, 25 * MINUTE), run(NOON + TEN, None, 15 * MINUTE)]
+    found = verdicts(job(overlap="buffer_one", waiting=1), runs, NOON + 45 * MINUTE)
+    assert found == [("overlap_skipped", True), ("buffered", True), ("overlap_skipped", True)]
+
+
+def test_after_an_outage_the_second_oldest_has_the_place() -> None:
+    """The server was back at 12:35 and started 12:00."""
+    runs = [run(NOON - TEN), run(NOON, None, 35 * MINUTE)]
+    found = verdicts(job(overlap="buffer_one", waiting=1), runs, NOON + 45 * MINUTE)
+    assert found == [("buffered", True), *[("missed", False)] * 2, ("overlap_skipped", True)]
+
+
+def test_what_was_asked_for_by_hand_may_be_what_waits() -> None:
+    """A backfill of 12:10 waits while 12:20 runs."""
+    runs = [run(NOON), run(NOON + 2 * TEN, None)]
+    for overlap in ("buffer_one", "buffer_all"):
+        assert verdicts(job(overlap=overlap, waiting=1), runs, NOON + 25 * MINUTE) == [("buffered", False)]
+
+
+def test_a_run_that_its_own_overlap_policy_has_terminated_did_not_fail() -> None:
+    ended = run(NOON, TEN, status="terminated")
+    newer = run(NOON + TEN, None)
+    by_hand = run(NOON + TEN, 5 * MINUTE, status="terminated")
+    for overlap, verdict in (("terminate_other", "cancelled"), ("buffer_all", "terminated"), (None, "terminated")):
+        [first, _] = ledger(job(overlap=overlap), [ended, newer], NOON, NOON + TEN, NOON + 11 * MINUTE)
+        assert first.verdict == verdict
+    [found] = ledger(job(overlap="terminate_other"), [by_hand], NOON + TEN, NOON + TEN, NOW)
+    assert found.verdict == "terminated"
+
+
+def test_a_run_took_as_long_as_a_worker_had_it() -> None:
+    waited = run(NOON, 43 * SECOND, result=JobResult("succeeded", "", 42.6, 0.4, 1))
+    assert waited.duration == timedelta(seconds=0.4)
+    assert run(NOON, 43 * SECOND).duration == 43 * SECOND

@@ -54,8 +54,24 @@ def test_a_span_counts_from_now() -> None:
     assert parse_instant("2h", NOW, ahead=True) == NOW + timedelta(hours=2)
     assert parse_instant("2027-05-01", NOW) == utc("2027-05-01T00:00")
     assert parse_instant("2027-05-01", NOW, timezone=BERLIN) == utc("2027-04-30T22:00")
-    with pytest.raises(SettingsError, match=r"--since .*is not a time; write 24h"):
+    with pytest.raises(SettingsError, match=r"--since .*is not a time; write 24h .*before now"):
         parse_instant("yesterday", NOW, option="--since")
+    with pytest.raises(SettingsError, match=r"--until .*is not a time; write 2h .*from now"):
+        parse_instant("tomorrow", NOW, ahead=True, option="--until")
+
+
+@pytest.mark.parametrize(
+    ("text", "ahead", "expected"),
+    [
+        ("13:00", False, "2027-06-01T11:00"),
+        ("14:01", False, "2027-05-31T12:01"),
+        ("14:01", True, "2027-06-01T12:01"),
+        ("14:00", True, "2027-06-02T12:00"),
+        ("02:00", True, "2027-06-02T00:00"),
+    ],
+)
+def test_a_bare_clock_is_its_last_time_and_ahead_its_next(text: str, ahead: bool, expected: str) -> None:
+    assert parse_instant(text, NOW, timezone=BERLIN, ahead=ahead) == utc(expected)
 
 
 def test_a_local_time_is_shown_with_its_offset() -> None:

@@ -76,6 +76,7 @@ def test_several_steps_are_told_apart_by_name() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
+        ("http.url=ftp://x", '"ftp://x" is not an absolute URL; write for example'),
         ("http.json.n", "write handler.parameter=value"),
         ("n=1", "write handler.parameter=value"),
         ("http..n=1", "write handler.parameter=value"),
@@ -121,7 +122,8 @@ def test_holes_are_the_times_without_a_success() -> None:
 
 def test_what_the_namespace_has_forgotten_is_no_hole_but_runs_when_it_is_named() -> None:
     now = NOON + timedelta(days=3)
-    known = job(created_at=NOON - timedelta(days=1), retention=timedelta(days=1))
+    recent = ("relay-2027-03-04T11:50:00Z",)
+    known = job(created_at=NOON - timedelta(days=1), retention=timedelta(days=1), recent=recent)
     occurrences = ledger(known, [], NOON, NOON + TEN, now)
 
     assert holes(occurrences, missing=True).run == ()
@@ -192,3 +194,27 @@ def test_the_request_of_a_backfill_names_the_ids_and_keeps_to_overlap() -> None:
 def test_progress_in_words() -> None:
     progress = BackfillProgress(total=12, succeeded=2, failed=1, left_out=1)
     assert progress_text(progress) == "4 of 12 done: 2 succeeded, 1 failed, 1 had no more need"
+
+
+def test_what_is_older_than_the_namespace_keeps_may_have_run_whatever_is_known_of_it() -> None:
+    known = job(created_at=NOON + TEN)
+    occurrences = ledger(known, [run(NOON - TEN, status="failed")], NOON - TEN, NOON + TEN, NOON + 5 * TEN)
+    assert [each.verdict for each in occurrences] == ["failed", "before_creation", "missed"]
+    found = holes(occurrences, missing=True, kept_since=NOON + MINUTE)
+    assert [each.verdict for each in found.run] == ["failed", "missed"]
+    assert len(found.unknown) == 1
+    assert len(holes(occurrences, kept_since=NOON + MINUTE).run) == 3
+
+
+def test_what_may_wait_in_the_queue_is_no_hole() -> None:
+    """12:10 and 12:20 wait for 12:00, which waited itself."""
+    known = job(overlap="buffer_all", waiting=2)
+    runs = [run(NOON - TEN, 15 * MINUTE), run(NOON, None, 5 * MINUTE)]
+    found = holes(ledger(known, runs, NOON, NOON + 2 * TEN, NOON + 25 * MINUTE), missing=True)
+    assert (len(found.run), len(found.going)) == (0, 3)
+
+
+def test_a_run_started_by_hand_at_a_time_of_its_own_came_from_a_trigger() -> None:
+    by_hand = run(NOON + MINUTE, scheduled_by="", asked_by_hand=True)
+    assert origin_of(by_hand, None, expected=False) == "trigger"
+    assert origin_of(by_hand, None, expected=True) == "backfill"

@@ -19,7 +19,7 @@ from temporalio.api.schedule.v1 import (
     TriggerImmediatelyRequest,
 )
 
-from schedules.ledger.scheduler import timeline_of
+from schedules.ledger.scheduler import part_of, timeline_of
 from schedules.model import Interval, Times
 from schedules.translate_times import to_spec
 from tests.unit.ledgers import MINUTE, NOON
@@ -89,7 +89,7 @@ def test_pauses_changes_triggers_and_backfills_are_told_with_who_and_when() -> N
         signal(NOON + 6 * MINUTE, "patch", SchedulePatch(backfill_request=[backfill]).SerializeToString()),
         signal(NOON + 7 * MINUTE, "refresh", b""),
     ]
-    found = timeline_of([part])
+    found = timeline_of([part_of(part)])
     assert found
     assert [(each.kind, (each.at - NOON) // MINUTE, each.note, each.by) for each in found.events] == [
         ("created", 0, "", ""),
@@ -112,7 +112,7 @@ def test_pauses_changes_triggers_and_backfills_are_told_with_who_and_when() -> N
 def test_a_scheduler_that_began_anew_is_told_as_one() -> None:
     first = [started(NOON, schedule(HOURLY, LONG, paused=True), "an earlier run"), look(NOON + MINUTE)]
     second = [started(NOON + 2 * MINUTE, schedule(HOURLY), "the first"), look(NOON + 3 * MINUTE)]
-    found = timeline_of([first, second])
+    found = timeline_of([part_of(first), part_of(second)])
     assert found
     assert [(each.kind, each.note) for each in found.events] == [("known", LONG)]
     assert found.knows(NOON)
@@ -125,5 +125,5 @@ def test_a_scheduler_that_began_anew_is_told_as_one() -> None:
 
 def test_a_server_that_keeps_schedules_otherwise_gives_none() -> None:
     assert timeline_of([]) is None
-    assert timeline_of([[started(NOON, b"\x12\x03abc"), look(NOON)]]) is None
-    assert timeline_of([[started(NOON, b"\x0a\xff")]]) is None
+    assert timeline_of([part_of([started(NOON, b"\x12\x03abc"), look(NOON)])]) is None
+    assert timeline_of([part_of([started(NOON, b"\x0a\xff")])]) is None

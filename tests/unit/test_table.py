@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from schedules.table import MOST_ROWS, cut, one_line, table
+from schedules.table import MOST_ROWS, cut, fitting, one_line, table
 
 HOSTILE = [
     "[bold red]markup[/bold red] [/] [link=http://x]",
@@ -53,3 +53,12 @@ def test_of_many_rows_the_first_are_shown_and_the_others_are_counted() -> None:
     assert cut(range(MOST_ROWS)) == (range(MOST_ROWS), "")
     assert cut(range(MOST_ROWS + 1))[1].startswith("1 more")
     assert cut(range(1_700)) == (range(MOST_ROWS), "1,200 more; narrow it with --job, or take --output json")
+
+
+def test_where_there_is_no_room_the_least_important_columns_go() -> None:
+    rows = [{"job": "a" * 60, "state": "failing", "owner": "o" * 12, "why": "x" * 100}]
+    columns = ("job", "owner", "state", "why")
+    assert fitting(columns, rows, 120, ("owner", "why")) == ["job", "owner", "state", "why"]
+    assert fitting(columns, rows, 50, ("owner", "why")) == ["job", "state", "why"]
+    assert fitting(columns, rows, 30, ("owner", "why")) == ["job", "state"]
+    assert fitting(columns, rows, 1, ("owner", "why")) == ["job", "state"]

@@ -7,13 +7,15 @@ from datetime import timedelta
 
 from prometheus_client import generate_latest
 
+from activities.contract import JobResult
 from schedules.fingerprint import fingerprint
 from schedules.ledger.overview import Close
 from schedules.ledger.state import state_of
 from schedules.watch.declared import Declared, declared
+from schedules.watch.durations import taken
 from schedules.watch.export import Exporter, Seen
-from schedules.watch.figures import Figures
-from schedules.watch.known import Known
+from schedules.watch.figures import Figures, figures_of
+from schedules.watch.known import PEACE, Known
 from schedules.watch.memory import MOST, Memory
 from tests.factories import NOW, desired
 from tests.prometheus import metrics_are_valid
@@ -136,3 +138,45 @@ def test_what_waits_for_a_run_is_asked_again_while_it_goes_on() -> None:
     known.memory.take([run(NOON), run(NOON + TEN)])
     known.update(job(overlap=None), NOON, NOON + 2 * TEN)
     assert not known.odd
+
+
+def test_what_the_end_of_a_run_has_told_is_not_forgotten_when_it_is_listed_again() -> None:
+    memory = Memory()
+    listed = run(NOON, TEN)
+    told = replace(listed, result=JobResult("succeeded", "", 590.0, 10.0, 1))
+    memory.take([listed])
+    memory.mark_told(told)
+    memory.changed = False
+    memory.take([listed])
+    assert memory.runs == [told]
+    assert not memory.changed
+
+
+def test_a_run_that_has_waited_counts_from_when_it_was_seen_with_a_worker() -> None:
+    waiting = run(NOON, None, waiting=True)
+    now = NOON + TEN
+    at_work = taken(waiting, replace(waiting, waiting=False), now)
+    assert at_work.taken_at == now
+    assert taken(waiting, waiting, now) == waiting
+    assert taken(run(NOON, None), run(NOON, None), now).taken_at is None
+    state = state_of(job(), [], [at_work], now + MINUTE, since=NOON)
+    assert figures_of(job(), state, [at_work], NOON, now + MINUTE).last == MINUTE
+
+
+def test_a_job_is_looked_at_closely_now_and_then() -> None:
+    known = Known(job(), odd=True)
+    assert known.asks(NOON)
+    known.described, known.closely_at = job(), NOON
+    assert not known.asks(NOON + PEACE - timedelta(seconds=1))
+    assert known.asks(NOON + PEACE)
+    known.odd = False
+    assert not known.asks(NOON + TEN)
+
+
+def test_what_overlap_decides_asks_for_a_closer_look_where_the_policy_is_not_known() -> None:
+    for ended in (run(NOON, 15 * MINUTE), run(NOON, TEN, status="terminated")):
+        known = Known(job(overlap=None))
+        runs = [ended, *([run(NOON + TEN)] if ended.status == "terminated" else [])]
+        known.memory.take([*runs, run(NOON + 2 * TEN)])
+        known.update(job(overlap=None), NOON, NOON + 2 * TEN + 2 * MINUTE)
+        assert known.odd

@@ -1,0 +1,89 @@
+"""An occurrence without a run, and what can be asked about it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from activities.held_back import held_back
+from schedules.duration import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from schedules.ledger.facts import Job, Run, Verdict
+    from schedules.ledger.timeline import Timeline
+
+SLACK = timedelta(seconds=10)
+"""A scheduler that looks so much later than it should was away; a start that is due for less long may still come."""
+SECOND = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """`evidence` is what was seen that bears it; `certain` is False where it is the likeliest of several."""
+
+    verdict: Verdict
+    text: str
+    evidence: tuple[str, ...] = ()
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One occurrence without a run, and all that can be asked about it; `runs` are the job's, oldest first."""
+
+    at: datetime
+    job: Job
+    runs: Sequence[Run]
+    now: datetime
+    timeline: Timeline | None = None
+
+    @property
+    def history(self) -> Timeline | None:
+        """The timeline where it reaches back to the occurrence."""
+        return self.timeline if self.timeline and self.timeline.knows(self.at) else None
+
+    @property
+    def slack(self) -> timedelta:
+        """Until when a start is not late, jitter included."""
+        return SLACK + timedelta(seconds=self.job.times.jitter)
+
+    @property
+    def is_older(self) -> bool:
+        """Whether it is from before the schedule of today."""
+        return self.job.created_at is not None and self.at < self.job.created_at
+
+    @property
+    def may_be_forgotten(self) -> bool:
+        """Whether its run may have ended so long ago that it is not kept."""
+        return self.job.retention is not None and self.at < self.now - self.job.retention
+
+    @property
+    def has_run_after(self) -> bool:
+        """Whether the schedule has started a later one."""
+        return any(run.scheduled_at > self.at and run.scheduled_by for run in self.runs)
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """What the server counts of starts that came to nothing, as evidence."""
+        count = self.job.dropped
+        return (f"the server counts {count} starts outside the catch-up window so far",) if count else ()
+
+    def holder(self) -> Run | None:
+        """A run that was at work then; one started by hand under an occurrence's id holds nothing back."""
+        jitter = timedelta(seconds=self.job.times.jitter)
+        at_work = (run for run in self.runs if held_back(self.at, jitter, run.started_at, run.closed_at))
+        return next((run for run in at_work if run.scheduled_by or run.parent), None)
+
+
+def stamp(at: datetime) -> str:
+    """RFC 3339 in UTC, whole seconds."""
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def length(span: timedelta) -> str:
+    """In the units of a spec."""
+    return format_duration(timedelta(seconds=round(span.total_seconds())))

@@ -1,0 +1,39 @@
+"""Occurrences held back by another one: left out, or waiting. Pure."""
+
+from __future__ import annotations
+
+from activities.held_back import NEVER
+from schedules.ledger.case import Case, Reason, stamp
+from schedules.ledger.queue import wait_of
+
+
+def overlap(case: Case) -> Reason | None:
+    """Never left out as long as it may still run."""
+    if case.job.overlap in NEVER:
+        return None
+    if waits := _waits(case):
+        return waits
+    other = case.holder()
+    if other is None:
+        return None
+    ended = f"ended at {stamp(other.closed_at)}" if other.closed_at else "has not ended"
+    evidence = [f"{other.id} was started at {stamp(other.started_at)} and {ended}"]
+    if other.waiting:
+        evidence.append("no worker has taken it: it waits in its task queue")
+    if case.job.overlap == "buffer_all" and not case.job.skipped:
+        text = f"it waited for {other.id} to end, and waits no more: probably for longer than the catch-up window"
+        return Reason("missed", text, (*evidence, *case.dropped), certain=False)
+    if case.job.skipped:
+        evidence.append(f"the server counts {case.job.skipped} starts left out by overlap so far")
+    text = f"another occurrence was running ({other.id}), and overlap is {case.job.overlap or 'not known'}"
+    certain = case.job.overlap not in {None, "buffer_all"}
+    return Reason("overlap_skipped", text, (*evidence,), certain)
+
+
+def _waits(case: Case) -> Reason | None:
+    wait = wait_of(case.job, case.runs, case.at, case.now)
+    if wait is None:
+        return None
+    behind = f"for {wait.behind.id} to end" if wait.behind else "for another to end"
+    text = f"it waits {behind}" if wait.certain else f"it may be among those that wait {behind}"
+    return Reason("buffered", text, (f"starts that wait, by the server's count: {case.job.waiting}",), wait.certain)

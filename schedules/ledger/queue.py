@@ -1,0 +1,67 @@
+"""Which starts may still wait in a schedule's own queue, by its count and the runs that it has started. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from schedules.cron.occurrences import occurrences_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from schedules.ledger.facts import Job, Run
+
+QUEUEING = frozenset({"buffer_one", "buffer_all"})
+MOST = 1_000
+"""What a schedule's queue holds at most."""
+AT_ONCE = timedelta(seconds=5)
+"""Within so long of the end of a run the schedule starts what waited for it."""
+SECOND = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """It waits for `behind` to end, which is None between two runs; `certain` is False where it is not known to be among those that do."""
+
+    behind: Run | None
+    certain: bool
+
+
+def wait_of(job: Job, runs: Sequence[Run], at: datetime, now: datetime) -> Wait | None:
+    """Whether a start that is due and has no run may still come; None where it cannot.
+
+    The queue goes in order of time. Where more wait than are due since the newest run, others do, which were asked for by hand.
+    """
+    if job.overlap not in QUEUEING or not job.waiting:
+        return None
+    own = sorted((run for run in runs if run.scheduled_by), key=lambda run: run.scheduled_at)
+    newest = own[-1] if own else None
+    behind = next((run for run in own if run.closed_at is None), None)
+    first = newest.scheduled_at + SECOND if newest else at
+    due = list(islice(occurrences_of(job.times).between(first, now + SECOND), MOST))
+    if job.overlap == "buffer_all":
+        in_line = at >= first
+        return Wait(behind, in_line and len(due) <= job.waiting) if in_line or job.waiting > len(due) else None
+    return _of_one(job, own, due, at, behind)
+
+
+def _of_one(job: Job, own: Sequence[Run], due: Sequence[datetime], at: datetime, behind: Run | None) -> Wait | None:
+    """The first that came due since the last start waits, and no other of the schedule's own."""
+    if own:
+        begin = _begin(job, own) - SECOND
+        due = [each for each in due if each >= begin]
+    if at in due[:1]:
+        return Wait(behind, job.waiting == 1)
+    return Wait(behind, certain=False) if job.waiting > len(due[:1]) else None
+
+
+def _begin(job: Job, own: Sequence[Run]) -> datetime:
+    """From when on a start had to wait for the newest run: its own start, or after an outage its time."""
+    newest = own[-1]
+    punctual = newest.started_at - newest.scheduled_at <= AT_ONCE + timedelta(seconds=job.times.jitter)
+    took_over = any(run.closed_at and abs(newest.started_at - run.closed_at) <= AT_ONCE for run in own[:-1])
+    return newest.started_at if punctual or took_over else newest.scheduled_at
