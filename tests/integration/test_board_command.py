@@ -9,7 +9,7 @@ import sys
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -21,6 +21,7 @@ from schedules.board.files import page_files
 from tests.processes import ROOT, Running, run_command, started
 from tests.servers import HOST, DevServer, free_port
 
+DAY, EIGHT = 86_400, 8 * 3600
 SPEC = """\
 version: 1
 project: {project}
@@ -188,7 +189,8 @@ async def test_it_shows_the_jobs_of_an_owner_and_tells_the_story_of_a_time(
     async with board_of(server, "--owner", f"{name}/default") as (url, _):
         await until_ready(url)
         assert f"{name}-daily" in (await get(f"{url}data"))[2]
-        at = int((datetime.now(UTC) - timedelta(days=1)).replace(hour=8, minute=0, second=0).timestamp())
+        now = int(datetime.now(UTC).timestamp())
+        at = now - (now - EIGHT) % DAY
         status, _, text = await get(f"{url}story?job={name}-daily&at={at}")
         assert (status, "the schedule did not exist yet" in text) == (200, True)
         assert (await get(f"{url}occurrences?job={name}-daily&at={at}"))[::2] == (200, "[]")
