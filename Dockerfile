@@ -32,5 +32,5 @@ WORKDIR /app
 USER 10001:10001
 EXPOSE 9464
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
-  CMD ["python", "-m", "worker.probe"]
-CMD ["python", "-m", "worker"]
+  CMD ["python", "-P", "-m", "worker.probe"]
+CMD ["tickwright", "worker"]

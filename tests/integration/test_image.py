@@ -54,10 +54,10 @@ def port() -> Iterator[int]:
 
 
 def checked() -> list[str]:
-    """The words after `python -m` of the image's health check."""
+    """The words after `python -P -m` of the image's health check: a `worker.py` of the user's does not take its place."""
     words: list[str] = json.loads(re.findall(r"^HEALTHCHECK .*CMD (\[.+\])$", DOCKERFILE, re.MULTILINE)[0])
-    assert words[:2] == ["python", "-m"]
-    return words[2:]
+    assert words[:3] == ["python", "-P", "-m"]
+    return words[3:]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "localhost"])
