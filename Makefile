@@ -40,7 +40,7 @@ format: setup ## Put the code in its form
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs: setup ## Renew what is generated: the JSON Schema, and the README's references
+docs: setup ## Renew what is generated: the JSON Schema, and the references in docs/
 	$(BIN)/python -m schedules.json_schema > schedules/tickwright.schema.json
 	$(BIN)/python -m tests.readme
 

@@ -1,4 +1,4 @@
-"""The README as its tests see it; `python -m tests.readme` renews the parts of it that are generated."""
+"""The README and the pages under docs/ as their tests see them; `python -m tests.readme` renews the parts that are generated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from schedules.reference import reference
 from worker.settings import settings_help
 
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _PART = re.compile(r"(<!-- (?P<name>[\w ]+): begin -->\n).*?(<!-- (?P=name): end -->)", re.DOTALL)
 
@@ -32,13 +32,31 @@ class Command:
 
 
 def text() -> str:
-    """The whole README."""
-    return README.read_text(encoding="utf-8")
+    """All pages, the README first."""
+    return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 
 
 def section(title: str) -> str:
-    """What stands under a heading of the second level."""
-    return text().split(f"\n## {title}\n")[1].split("\n## ")[0]
+    """What stands under a heading of the second level, or a whole page of that title. Raises KeyError."""
+    for page in PAGES:
+        whole = "\n" + page.read_text(encoding="utf-8")
+        if f"\n## {title}\n" in whole:
+            return whole.split(f"\n## {title}\n")[1].split("\n## ")[0]
+        if whole.startswith(f"\n# {title}\n"):
+            return whole
+    raise KeyError(title)
+
+
+def anchors(page: Path) -> set[str]:
+    """Where a link into the page may lead."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def links() -> list[tuple[Path, str]]:
+    """Each page with each target of its links."""
+    found = [(page, re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8"))) for page in PAGES]
+    return [(page, target) for page, targets in found for target in sorted(set(targets))]
 
 
 def blocks(markdown: str, *languages: str) -> list[Block]:
@@ -59,10 +77,11 @@ def commands(block: Block) -> list[Command]:
 
 
 def renewed(markdown: str) -> str:
-    """The README with its generated parts as the code has them now."""
+    """The text with its generated parts as the code has them now."""
     parts = {"spec reference": f"\n{reference()}\n", "worker settings": f"\n```text\n{settings_help()}\n```\n\n"}
     return _PART.sub(lambda match: match[1] + parts[match["name"]] + match[3], markdown)
 
 
 if __name__ == "__main__":
-    README.write_text(renewed(text()), encoding="utf-8")
+    for each in PAGES:
+        each.write_text(renewed(each.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What the README shows is what there is."""
+"""What the README and docs/ show is what there is."""
 
 from __future__ import annotations
 
@@ -57,14 +57,22 @@ def test_the_generated_parts_are_those_of_the_code() -> None:
     assert "TICKWRIGHT_TASK_QUEUE" in readme.section("In production")
 
 
-@pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\(([^)]+)\)", readme.text()))))
-def test_every_link_leads_somewhere(target: str) -> None:
+@pytest.mark.parametrize(("page", "target"), readme.links(), ids=lambda given: getattr(given, "name", given))
+def test_every_link_leads_somewhere(page: Path, target: str) -> None:
     path, _, anchor = target.partition("#")
-    headings = re.findall(r"^#+ (.+)$", readme.text(), re.MULTILINE)
-    anchors = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+    if path.startswith("https://"):
+        return
+    led_to = (page.parent / path).resolve() if path else page
+    assert led_to.exists()
+    assert led_to.is_relative_to(readme.ROOT)
+    assert not anchor or anchor in readme.anchors(led_to)
 
-    assert path.startswith("https://") or (readme.ROOT / path).exists()
-    assert not anchor or path or anchor in anchors
+
+def test_every_page_is_read_from_the_readme() -> None:
+    led_to = {
+        (page.parent / target.partition("#")[0]).resolve() for page, target in readme.links() if page == readme.PAGES[0]
+    }
+    assert set(readme.PAGES[1:]) <= led_to
 
 
 def parse(module: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> argparse.Namespace:
