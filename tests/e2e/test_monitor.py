@@ -1,12 +1,15 @@
-"""Each kind of trouble on a real server, as the monitor tells it and as a real Prometheus and Alertmanager alert of it."""
+"""Each kind of trouble on a real server, as the monitor, `status` and `explain` tell it, and as who is told of it hears:
+by a real Prometheus and Alertmanager, and by a channel of the spec."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -14,6 +17,7 @@ from temporalio.client import Client
 
 from tests.processes import run_command, started, worker
 from tests.prometheus import ALERTMANAGER, PROMETHEUS, WHY, Alerts, alerting, metrics_are_valid, page, until_none
+from tests.receiver import Receiver, receiver
 from tests.servers import HOST, DevServer, dev_server, free_port
 
 SPEC = """\
@@ -23,9 +27,11 @@ defaults:
   timezone: Europe/Berlin
   timeout: 2m
   alerts: {overdue: 5s, paused: 1s, slower: 3}
+channels:
+  hook: {webhook: {url: HOOK}}
 jobs:
   good: {schedule: {every: 2s}, run: {command: ["true"]}}
-  fails: {schedule: {every: 2s}, run: {command: ["sh", "-c", "exit 3"]}, labels: {team: ledger}, runbook: "https://runbooks.test/x", contact: "ann"}
+  fails: {schedule: {every: 2s}, run: {command: ["sh", "-c", "[ -e mended ] || exit 3"]}, on_failure: {channels: [hook]}, labels: {team: ledger}, runbook: "https://runbooks.test/x", contact: "ann"}
   lonely: {schedule: {every: 2s}, run: {command: ["true"]}, task_queue: nobody}
   resting: {schedule: {every: 2s}, run: {command: ["true"]}}
   slow: {schedule: {every: 2s}, run: {command: ["sh", "-c", "[ -e slow ] && sleep 100; true"]}}
@@ -35,6 +41,17 @@ jobs:
   gone: {schedule: {every: 2s}, run: {command: ["true"]}}
 """
 OWNER = "watched/default"
+STATES = {
+    "fails": "failing",
+    "lonely": "late",
+    "resting": "paused",
+    "slow": "running",
+    "waits": "running",
+    "yearly": "never_ran",
+    "gone": "missing",
+}
+OUTCOMES = {"fails": "failed", "late": "too_late", "lonely": "waiting", "resting": "paused", "waits": "buffered"}
+"""Of `explain`, for one occurrence of each."""
 WELL = {"good", "yearly"}
 Samples = dict[str, dict[str, float]]
 
@@ -50,12 +67,12 @@ async def metrics(url: str) -> Samples:
 
 
 @asynccontextmanager
-async def troubled(folder: Path) -> AsyncIterator[tuple[str, Alerts | None]]:
-    """Where the metrics are, once everything has gone wrong, and what the webhook is told; None without a Prometheus.
+async def troubled(folder: Path, hook: Receiver) -> AsyncIterator[tuple[str, DevServer, Alerts | None]]:
+    """Where the metrics are, once everything has gone wrong, and what Alertmanager tells; None without a Prometheus.
 
     The outage of the server is longer than `start_deadline` and the thresholds of the alerts.
     """
-    (folder / "spec.yaml").write_text(SPEC)
+    (folder / "spec.yaml").write_text(SPEC.replace("HOOK", f'"{hook.url}/hook"'))
     port, address, database = free_port(), f"{HOST}:{free_port()}", folder / "temporal.db"
     words = ("spec.yaml", "--interval", "1s", "--address", address)
     with dev_server(port=port, database=database) as first:
@@ -74,8 +91,8 @@ async def troubled(folder: Path) -> AsyncIterator[tuple[str, Alerts | None]]:
             (folder / "slow").touch()
             first.stop()
             await asyncio.sleep(12)
-            with dev_server(port=port, database=database):
-                yield url, told
+            with dev_server(port=port, database=database) as second:
+                yield url, second, told
 
 
 async def _run(module: str, folder: Path, server: DevServer, *verb: str) -> str:
@@ -94,7 +111,7 @@ async def _not_yet_usual(url: str) -> set[str]:
 
 @pytest.mark.timeout(240)
 async def test_each_kind_of_trouble_is_seen_and_alerted_of(tmp_path: Path) -> None:
-    async with troubled(tmp_path) as (url, told):
+    async with receiver() as hook, troubled(tmp_path, hook) as (url, server, told):
 
         async def unseen() -> set[tuple[str, str]]:
             """Those that are well come to their ends again after the outage."""
@@ -103,6 +120,12 @@ async def test_each_kind_of_trouble_is_seen_and_alerted_of(tmp_path: Path) -> No
 
         await until_none(unseen, "not all is as it should be")
         assert metrics_are_valid(await page(url))
+        await _look(server, tmp_path)
+        assert hook.events() == ["failure"], "once, through the outage, too"
+        (tmp_path / "mended").touch()
+        await hook.until(lambda hook: "recovery" in hook.events(), "a recovery")
+        assert hook.events() == ["failure", "recovery"]
+        (tmp_path / "mended").unlink()
         if told is None:
             pytest.skip(f"the metrics are right; that they alert {WHY.format('prometheus and alertmanager')}")
 
@@ -115,6 +138,28 @@ async def test_each_kind_of_trouble_is_seen_and_alerted_of(tmp_path: Path) -> No
         labels = {"job": "fails", "owner": OWNER, "team": "ledger", "severity": "page"}
         assert failed["labels"] == {"alertname": "TickwrightJobFailed", **labels}
         assert failed["annotations"]["runbook_url"] == "https://runbooks.test/x"
+
+
+async def _look(server: DevServer, folder: Path) -> None:
+    """What `status` says of the jobs, and `explain` of one occurrence of each that is in trouble."""
+    jobs = {each["job"]: each for each in (await _json(server, "status", str(folder / "spec.yaml")))["jobs"]}
+    assert {name: jobs[name]["state"] for name in STATES} == STATES
+    assert jobs["fails"]["incident"]["channels"] == ["hook"]
+    assert jobs["late"]["missed"] >= 1
+    for name, outcome in OUTCOMES.items():
+        runs = (await _json(server, "runs", name, "--since", "10m"))["occurrences"]
+        times = [each["scheduled_at"] for each in runs if each["outcome"] == outcome]
+        assert times, (name, {each["outcome"] for each in runs})
+        told = await _json(server, "explain", name, times[-1])
+        assert told["occurrence"]["outcome"] == outcome
+        assert told["occurrence"]["reason"]
+
+
+async def _json(server: DevServer, *words: str) -> dict[str, Any]:
+    done = await run_command("schedules", *words, "--output", "json", env=server.environ)
+    assert done.code == 0, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
 
 
 def trouble(found: Samples) -> set[tuple[str, str]]:
