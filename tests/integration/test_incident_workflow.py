@@ -138,8 +138,8 @@ async def until(holds: Callable[[], object]) -> None:
 
 
 async def later(play: Play, holds: Callable[[], object]) -> None:
-    """Lets time pass, a minute and another, until something has happened."""
-    async with asyncio.timeout(30):
+    """Lets time pass, a minute and another, until something has happened; one that the server does not skip passes, too."""
+    async with asyncio.timeout(200):
         while not holds():
             await play.environment.sleep(60)
             await asyncio.sleep(0.02)
