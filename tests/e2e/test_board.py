@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]  # the package has no types
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from temporalio.client import (
     Client,
     Schedule,
@@ -26,15 +23,11 @@ from temporalio.common import SearchAttributePair, TypedSearchAttributes
 
 from tests.background import in_background
 from tests.board import OWNED_BY, OWNER, QUEUE, Sample, counted, sample_day, start
+from tests.board_browser import NEEDS_CHROMIUM, ColorScheme, Opened, box_of, browser, cursor, opening, until, violations
 from tests.processes import started
 from tests.servers import HOST, DevServer, dev_server, free_port
 
-ColorScheme = Literal["light", "dark"]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH (Debian's package: chromium)"),
-    pytest.mark.timeout(400),
-]
+pytestmark = [NEEDS_CHROMIUM, pytest.mark.timeout(400)]
 HOSTILE = (
     '<img src=x onerror="document.title=1"><script>document.title=2</script>',
     "quotes \" ' ` and \\ and ${x}",
@@ -105,37 +98,14 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+    with browser() as started_one:
+        yield started_one
 
 
 @pytest.fixture
-def open_page(chromium: Browser) -> Iterator[Any]:
-    """Opens an address in a page that fails the test if it says anything on its console."""
-    said: list[str] = []
-    contexts = []
-
-    def opened(url: str, scheme: ColorScheme = "light", width: int = 1280, height: int = 800) -> Page:
-        context = chromium.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme=scheme,
-            timezone_id="Europe/Berlin",
-            http_credentials={"username": "anyone", "password": TOKEN},
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto(url)
-        page.wait_for_selector("html[data-drawn]")
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert [line for line in said if "status of 50" not in line] == []
+def open_page(chromium: Browser) -> Iterator[Opened]:
+    with opening(chromium, TOKEN) as opened:
+        yield opened
 
 
 def counts_of(page: Page) -> dict[str, int]:
@@ -147,34 +117,14 @@ def counts_of(page: Page) -> dict[str, int]:
     }
 
 
-def violations(page: Page) -> list[str]:
-    """What axe has against the page as it is now."""
-    found = Axe().run(page).response["violations"]
-    return [f"{each['id']}: {node['target']} {node['failureSummary']}" for each in found for node in each["nodes"]]
-
-
-def until(page: Page, holds: Callable[[], bool]) -> None:
-    """Waits from outside: what Playwright evaluates in the page again and again, the page's policy forbids."""
-    for _ in range(400):
-        if holds():
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError("it never came to hold")
-
-
-def cursor(page: Page) -> Any:
-    """The mark that the keyboard is at."""
-    return page.locator(".mark[tabindex='0']")
-
-
-def test_it_counts_what_there_is(scene: Scene, open_page: Any) -> None:
+def test_it_counts_what_there_is(scene: Scene, open_page: Opened) -> None:
     page = open_page(f"{scene.url}#q=counted%3Dyes")
     expect(page.locator("#shown")).to_have_text("200 of 204 jobs")
-    at = datetime.fromtimestamp(float(page.locator("html").get_attribute("data-drawn")), UTC)
+    at = datetime.fromtimestamp(float(str(page.locator("html").get_attribute("data-drawn"))), UTC)
     assert counts_of(page) == counted(scene.jobs, at)
 
 
-def test_what_goes_wrong_stands_first_and_each_mark_is_where_its_time_is(scene: Scene, open_page: Any) -> None:
+def test_what_goes_wrong_stands_first_and_each_mark_is_where_its_time_is(scene: Scene, open_page: Opened) -> None:
     page = open_page(scene.url)
     states = page.locator(".row").evaluate_all("rows => rows.map(row => row.dataset.state)")
     assert states[0] == "missing"
@@ -193,16 +143,16 @@ def test_what_goes_wrong_stands_first_and_each_mark_is_where_its_time_is(scene: 
     page.keyboard.press("Home")
     first, width = (
         hourly.times(datetime.now(UTC) - timedelta(days=1), datetime.now(UTC))[0],
-        row.locator(".line").bounding_box(),
+        box_of(row.locator(".line")),
     )
-    mark = row.locator(".mark").bounding_box()
+    mark = box_of(row.locator(".mark"))
     share = (first - (datetime.now(UTC) - timedelta(days=1))) / timedelta(days=2)
     assert mark["x"] + mark["width"] / 2 - width["x"] == pytest.approx(share * width["width"], abs=2)
     local = first.astimezone().strftime("%M")
     assert re.search(rf" \d\d:{local}; mark 1 of \d+$", str(row.locator(".mark").get_attribute("aria-label")))
 
 
-def test_the_times_to_come_are_counted_by_five_minutes(scene: Scene, open_page: Any) -> None:
+def test_the_times_to_come_are_counted_by_five_minutes(scene: Scene, open_page: Opened) -> None:
     page = open_page(scene.url)
     now = datetime.now(UTC)
     expected = sum(len(job.times(now, now + timedelta(days=1))) for job in scene.jobs if not job.paused) + 24 * 60
@@ -210,7 +160,7 @@ def test_the_times_to_come_are_counted_by_five_minutes(scene: Scene, open_page: 
     assert expected <= told <= expected + 17  # up to a quarter of an hour more, of the job of every minute
 
 
-def test_a_click_and_a_key_tell_the_story_and_the_focus_comes_back(scene: Scene, open_page: Any) -> None:
+def test_a_click_and_a_key_tell_the_story_and_the_focus_comes_back(scene: Scene, open_page: Opened) -> None:
     page = open_page(scene.url)
     page.keyboard.press("Tab")
     for _ in range(20):
@@ -234,7 +184,7 @@ def test_a_click_and_a_key_tell_the_story_and_the_focus_comes_back(scene: Scene,
 
     page.fill("#filter", "heartbeat")
     line = page.locator(".row .line")
-    box = line.bounding_box()
+    box = box_of(line)
     page.mouse.click(box["x"] + box["width"] * 0.46, box["y"] + box["height"] / 2)
     listed = panel.locator(".occurrences button")
     expect(listed).to_have_count(15)
@@ -246,7 +196,7 @@ def test_a_click_and_a_key_tell_the_story_and_the_focus_comes_back(scene: Scene,
     expect(cursor(page)).to_be_focused()
 
 
-def test_the_keyboard_reaches_every_job_though_few_are_drawn(scene: Scene, open_page: Any) -> None:
+def test_the_keyboard_reaches_every_job_though_few_are_drawn(scene: Scene, open_page: Opened) -> None:
     page = open_page(f"{scene.url}#sort=name")
     assert page.locator(".row").count() < 60
     assert page.locator("#grid").get_attribute("aria-rowcount") == "205"
@@ -266,7 +216,7 @@ def test_the_keyboard_reaches_every_job_though_few_are_drawn(scene: Scene, open_
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_with_the_panel_closed_and_open(
-    scene: Scene, open_page: Any, scheme: ColorScheme, width: int
+    scene: Scene, open_page: Opened, scheme: ColorScheme, width: int
 ) -> None:
     page = open_page(scene.url, scheme, width)
     assert page.evaluate("document.documentElement.scrollWidth") == width
@@ -283,7 +233,7 @@ def test_axe_finds_nothing_with_the_panel_closed_and_open(
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
-def test_hostile_names_and_notes_are_text(scene: Scene, open_page: Any) -> None:
+def test_hostile_names_and_notes_are_text(scene: Scene, open_page: Opened) -> None:
     page = open_page(scene.every, "light", 390)
     page.evaluate("window.marked = true")
     for name in HOSTILE:
@@ -308,7 +258,7 @@ def test_hostile_names_and_notes_are_text(scene: Scene, open_page: Any) -> None:
     [("2027-03-27T23:00:00Z", "2027-03-28T22:00:00Z", 23), ("2027-10-30T22:00:00Z", "2027-10-31T23:00:00Z", 25)],
 )
 def test_the_axis_has_the_hours_of_days_of_clock_changes(
-    scene: Scene, open_page: Any, begin: str, end: str, hours: int
+    scene: Scene, open_page: Opened, begin: str, end: str, hours: int
 ) -> None:
     """From midnight to midnight in Berlin, wide enough for each hour to have a line."""
     page = open_page(scene.url)
@@ -319,7 +269,7 @@ def test_the_axis_has_the_hours_of_days_of_clock_changes(
     assert (found[:3], found[-1]) == (([0, 1, 3], 23) if hours == 23 else ([0, 1, 2], 23))
 
 
-def test_the_view_is_in_the_address(scene: Scene, open_page: Any) -> None:
+def test_the_view_is_in_the_address(scene: Scene, open_page: Opened) -> None:
     page = open_page(scene.url)
     page.fill("#filter", "invoice-* counted=yes")
     page.locator("#kinds").get_by_role("button", name="succeeded").click()
@@ -334,7 +284,7 @@ def test_the_view_is_in_the_address(scene: Scene, open_page: Any) -> None:
     assert {row.inner_text().partition("-")[0] for row in again.locator(".row .name").all()} == {"invoice"}
 
 
-def test_it_renews_itself_and_leaves_scroll_focus_and_panel_alone(scene: Scene, open_page: Any) -> None:
+def test_it_renews_itself_and_leaves_scroll_focus_and_panel_alone(scene: Scene, open_page: Opened) -> None:
     page = open_page(f"{scene.url}#sort=name")
     cursor(page).focus()
     for _ in range(6):
@@ -352,18 +302,18 @@ def test_it_renews_itself_and_leaves_scroll_focus_and_panel_alone(scene: Scene, 
     expect(cursor(page)).to_be_focused()
 
 
-def test_it_says_so_when_temporal_is_away_and_when_the_board_is(open_page: Any, tmp_path: Path) -> None:
+def test_it_says_so_when_temporal_is_away_and_when_the_board_is(open_page: Opened, tmp_path: Path) -> None:
     with dev_server(port=free_port()) as server, in_background(small(server, tmp_path)) as url:
         page = open_page(url)
         expect(page.locator("#stale")).to_be_hidden()
         expect(page.locator("#shown")).to_have_text("5 jobs")
         server.kill()
+        cursor(page).click()
         stale = page.locator("#stale")
         expect(stale).to_contain_text("Last looked", timeout=60_000)
         expect(stale).to_contain_text("What has happened since is not shown")
         expect(page.locator(".row")).to_have_count(5)
         assert violations(page) == []
-        cursor(page).click()
         expect(page.locator("#panel")).to_contain_text("There is no answer", timeout=30_000)
         page.context.close()
 

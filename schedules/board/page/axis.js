@@ -5,7 +5,7 @@ import { round } from "./shapes.js";
 import { drawing, element } from "./svg.js";
 
 const QUARTER = 900, HOUR = 3600, STARTS_HEIGHT = 30;
-const LEAST_DISTANCE = 64, LETTER = 3.6, NARROW = 500;
+const LEAST_DISTANCE = 64, BESIDE_NOW = 18, NARROW = 500;
 
 // Instants at which a line is drawn: full local hours, so many of them as there is room for; on days of clock changes, too.
 export function ticks(scale) {
@@ -20,18 +20,23 @@ export function ticks(scale) {
 
 export function drawAxis(target, lines, scale, document) {
   const found = ticks(scale);
-  const labels = found.map((tick) => label(tick, scale)).filter(Boolean);
+  const labels = found.map((tick) => put(element("span", { class: tick.midnight ? "day" : "hour" }, tick.midnight ? tick.day : tick.clock), scale.x(tick.at)));
   target.replaceChildren(...labels, put(element("span", { class: "now" }, "now"), scale.x(scale.now)));
+  fit(labels, scale);
   const rules = found.map((tick) => put(element("i", { class: tick.midnight ? "rule day" : "rule" }), scale.x(tick.at)));
   lines.replaceChildren(...rules, ...unknown(scale, document), put(element("i", { class: "rule now" }), scale.x(scale.now)));
 }
 
-// Within the axis, and not where it says "now".
-function label(tick, scale) {
-  const text = tick.midnight ? tick.day : tick.clock, half = text.length * LETTER;
-  const x = Math.min(Math.max(scale.x(tick.at), half), scale.width - half);
-  if (Math.abs(x - scale.x(scale.now)) < half + 18) return null;
-  return put(element("span", { class: tick.midnight ? "day" : "hour" }, text), x);
+// Within the axis, and not where it says "now", nor over one another; all are measured before any is moved.
+function fit(labels, scale) {
+  const halves = labels.map((label) => label.offsetWidth / 2);
+  let end = -Infinity;
+  labels.forEach((label, place) => {
+    const half = halves[place], x = Math.min(Math.max(parseFloat(label.style.left), half), scale.width - half);
+    if (Math.abs(x - scale.x(scale.now)) < half + BESIDE_NOW || x - half < end) return label.remove();
+    end = x + half;
+    put(label, x);
+  });
 }
 
 // Of this time nothing was read: before the first look, and since the last one.
@@ -57,14 +62,14 @@ export function drawStarts(target, scale, { from, step, counts }) {
   let data = "";
   counts.forEach((count, place) => {
     const height = round((count / Math.max(most, 1)) * STARTS_HEIGHT);
-    const x = scale.x(from + place * step);
-    if (count && x < scale.width) data += `M${round(x)} ${STARTS_HEIGHT}v${-Math.max(height, 1)}h${round(Math.max(step * scale.rate - 0.4, 1))}V${STARTS_HEIGHT}z`;
+    const x = scale.x(Math.max(from + place * step, scale.now)), width = scale.x(from + (place + 1) * step) - x;
+    if (count && width > 0 && x < scale.width) data += `M${round(x)} ${STARTS_HEIGHT}v${-Math.max(height, 1)}h${round(Math.max(width - 0.4, 1))}V${STARTS_HEIGHT}z`;
   });
   const all = counts.reduce((sum, count) => sum + count, 0);
   const short = scale.width < NARROW, peaked = when(from + peak * step, scale.zone);
   const busiest = short ? `at most ${most} in 5 min` : `at most ${most} in 5 min: ${peaked}`;
   const words = most ? `${plural(all, "start")} in ${short ? "" : "the next "}24 h, ${busiest}` : "no starts in the next 24 h";
-  const picture = drawing("svg", { viewBox: `0 0 ${round(scale.width)} ${STARTS_HEIGHT}`, "aria-hidden": "true" }, drawing("path", { d: data }));
+  const picture = drawing("svg", { "aria-hidden": "true" }, drawing("path", { d: data }));
   target.replaceChildren(picture, element("span", { class: "starts" }, words));
   target.dataset.most = most;
 }

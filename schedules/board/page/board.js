@@ -1,8 +1,8 @@
 // Puts the parts together: what the server knows, what the viewer chose, and what is drawn of it.
 
-import { WORDS, about, known, ownZone, plural } from "./format.js";
+import { WORDS, about, isKind, known, ownZone, plural } from "./format.js";
 import { Grid } from "./grid.js";
-import { decode, matching, sorted, total, withKinds } from "./model.js";
+import { decode, matching, soonest, sorted, total, withKinds } from "./model.js";
 import { Panel, icon } from "./panel.js";
 import { poll } from "./source.js";
 import { element, say } from "./svg.js";
@@ -12,7 +12,7 @@ const REDRAW = 15, STALE = 3, MOST_ZONES = 12;
 const byId = (id) => document.getElementById(id);
 const controls = { q: byId("filter"), sort: byId("sort"), span: byId("span"), zone: byId("zone") };
 
-let view = readView();
+let view = readView(allows);
 let latest = null, jobs = [], trouble = "", drawnAt = 0;
 
 const panel = new Panel((name) => grid.focus(name));
@@ -26,18 +26,28 @@ function zone() {
   return view.zone || ownZone();
 }
 
+// Whether a choice in an address is one that the page has.
+function allows(name, value) {
+  if (name === "zone") return value === "" || known(value);
+  if (name === "show") return value.split(",").every((kind) => kind === "" || isKind(kind));
+  return name === "q" || [...controls[name].options].some((option) => option.value === value);
+}
+
+// A board that has just been started knows nothing yet: what is known stays, and grows old.
 function take(document) {
-  latest = document;
+  if (document.jobs || !latest?.jobs) latest = document;
+  else latest = { ...latest, interval: document.interval, trouble: document.trouble || "the board was started again, and has not looked yet" };
   if (document.jobs) {
     jobs = decode(document);
     offerZones();
+    panel.renew(jobs);
   }
   draw();
 }
 
 function draw() {
   if (!latest?.jobs) return tick();
-  const kinds = new Set(view.show.split(",").filter((kind) => kind in WORDS));
+  const kinds = new Set(view.show.split(",").filter(isKind));
   const found = matching(jobs, view.q);
   const shown = sorted(withKinds(found, kinds), view.sort);
   drawnAt = source.now();
@@ -45,16 +55,22 @@ function draw() {
   say(byId("shown"), shown.length === jobs.length ? plural(jobs.length, "job") : `${shown.length} of ${plural(jobs.length, "job")}`);
   say(byId("namespace"), latest.namespace ?? "");
   byId("empty").hidden = shown.length > 0;
-  say(byId("empty"), jobs.length ? "No job matches." : "There are no jobs yet: a sync makes them.");
+  say(byId("empty"), jobs.length ? noMatch() : "There are no jobs yet: a sync makes them.");
   grid.show(shown, latest, drawnAt, Number(view.span), zone());
   tick();
   document.documentElement.dataset.drawn = String(latest.looked_at);
+}
+
+function noMatch() {
+  const asksLabel = view.q.includes("="), hasLabels = jobs.some((job) => job.labels.length);
+  return `No job matches.${asksLabel && !hasLabels ? " No labels are known: the board reads them from spec files, started with their PATHs." : ""}`;
 }
 
 // One button for each kind there is; pressed ones narrow the list.
 function drawKinds(counts, pressed) {
   const target = byId("kinds");
   const kinds = latest.kinds.filter((kind) => counts[kind] || pressed.has(kind));
+  byId("counted").hidden = !kinds.length;
   for (const old of [...target.children]) if (!kinds.includes(old.dataset.kind)) old.remove();
   kinds.forEach((kind, place) => {
     let button = [...target.children].find((each) => each.dataset.kind === kind);
@@ -83,7 +99,7 @@ function change(changes) {
 }
 
 function offerZones() {
-  const wanted = [...new Set([ownZone(), "UTC", ...jobs.map((job) => job.zone), zone()])].filter(known).slice(0, MOST_ZONES);
+  const wanted = [...new Set([ownZone(), "UTC", zone(), ...jobs.map((job) => job.zone)])].filter(known).slice(0, MOST_ZONES);
   if ([...controls.zone.options].map((option) => option.value).join() === wanted.join()) return;
   controls.zone.replaceChildren(...wanted.map((each) => element("option", { value: each }, each.replaceAll("_", " "))));
   controls.zone.value = zone();
@@ -97,9 +113,19 @@ function tick() {
   const said = trouble || latest?.trouble || "";
   const old = age !== null && age > Math.max(STALE * latest.interval, 10);
   warn(age === null ? said && `Nothing is known yet: ${said}` : said || old ? `Last looked ${about(age)} ago${said && `: ${said}`}. What has happened since is not shown.` : "");
-  const coming = grid.shown.filter((job) => job.next > now && job.state !== "paused").sort((one, other) => one.next - other.next)[0];
-  say(byId("next"), coming ? `next in ${about(coming.next - now)}: ${coming.name}` : "");
+  say(byId("next"), comingNext(now));
+  grid.tell(now);
+  panel.tick(now);
   if (latest?.jobs && now - drawnAt > REDRAW) draw();
+}
+
+function comingNext(now) {
+  let first = null, name = "";
+  for (const job of grid.shown) {
+    const next = soonest(job, now);
+    if (next && (!first || next.at < first.at)) [first, name] = [next, job.name];
+  }
+  return first ? `next ${first.exact ? "in" : "within"} ${about(first.at - now)}: ${name}` : "";
 }
 
 function warn(text) {
@@ -116,10 +142,9 @@ function offer() {
     if (name !== "zone") control.value = view[name];
     control.addEventListener(name === "q" ? "input" : "change", () => change({ [name]: control.value }));
   }
-  if (!known(zone())) view.zone = "UTC";
   addEventListener("hashchange", () => {
-    view = readView();
-    if (!known(zone())) view.zone = "UTC";
+    view = readView(allows);
+    offerZones();
     for (const [name, control] of Object.entries(controls)) control.value = name === "zone" ? zone() : view[name];
     draw();
   });

@@ -14,6 +14,9 @@ export const WORDS = {
   next: "to come",
 };
 
+// Of what has happened; those are the kinds by which jobs can be chosen.
+export const isKind = (kind) => kind !== "next" && Object.hasOwn(WORDS, kind);
+
 export const STATES = { ok: "", never_ran: "never ran" };
 
 const MINUTE = 60, HOUR = 3600, DAY = 86400;
@@ -87,5 +90,6 @@ export function known(zone) {
 }
 
 export function ownZone() {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return known(own ?? "") ? own : "UTC";
 }

@@ -70,12 +70,18 @@ export class Grid {
 
   measure(middle) {
     const axis = document.getElementById("axis");
-    const width = axis.clientWidth, span = this.hours * 3600;
+    const width = axis.getBoundingClientRect().width, span = this.hours * 3600;
     const begin = this.now - span, rate = width / (2 * span);
     const x = (at) => (at - begin) * rate;
-    this.scale = { width, begin, end: this.now + span, now: this.now, rate, x, middle, zone: this.zone };
+    this.scale = { width, begin, end: this.now + span, now: this.now, rate, x, middle, zone: this.zone, seen: Math.min(this.document.looked_at, this.now) };
+    say(document.getElementById("covered"), `Last and next ${this.hours} hours`);
     drawAxis(axis, this.lines, this.scale, this.document);
     drawStarts(document.getElementById("starts"), this.scale, this.document.starts);
+  }
+
+  // What changes with the time alone, of the rows in the page.
+  tell(now) {
+    for (const row of this.rows.values()) row.tell(now, this.zone);
   }
 
   update(name, fresh) {
@@ -196,9 +202,10 @@ export class Grid {
     this.tip.style.top = `${row.line.getBoundingClientRect().top - this.tip.offsetHeight - 2}px`;
   }
 
+  // To the job, to the one that the keyboard is at where that is gone, and to the filter where nothing is shown.
   focus(name) {
-    const place = this.places.get(name);
-    if (place === undefined) this.rows.get(this.current)?.button.focus();
+    const place = this.places.get(name) ?? this.places.get(this.current);
+    if (place === undefined) document.getElementById("filter").focus();
     else this.goTo(place);
   }
 }

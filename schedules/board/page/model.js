@@ -67,21 +67,29 @@ export function matching(rows, text) {
 }
 
 function test(word) {
-  if (word.includes("=")) {
-    const wanted = glob(word);
-    return (row) => row.labels.some((label) => wanted.test(label));
-  }
-  if (/[*?]/.test(word)) {
-    const wanted = glob(word);
-    return (row) => wanted.test(row.name);
-  }
-  const part = word.toLowerCase();
+  const part = word.toLowerCase(), pattern = [...part];
+  if (word.includes("=")) return (row) => row.labels.some((label) => fits(pattern, label));
+  if (/[*?]/.test(word)) return (row) => fits(pattern, row.name);
   return (row) => row.search.includes(part);
 }
 
-function glob(word) {
-  const pattern = word.replace(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".");
-  return new RegExp(`^${pattern}$`, "isu");
+// Only the last star is ever tried again: however many there are, it takes no longer than the lengths multiplied.
+function fits(pattern, name) {
+  const text = [...name.toLowerCase()];
+  let at = 0, place = 0, star = -1, tried = 0;
+  while (at < text.length) {
+    if (pattern[place] === "*") {
+      star = place++;
+      tried = at;
+    } else if (pattern[place] === "?" || pattern[place] === text[at]) {
+      place++;
+      at++;
+    } else if (star >= 0) {
+      place = star + 1;
+      at = ++tried;
+    } else return false;
+  }
+  return pattern.slice(place).every((each) => each === "*");
 }
 
 export function withKinds(rows, kinds) {
@@ -96,11 +104,26 @@ const ORDERS = {
   trouble: (one, other) => one.rank - other.rank || other.amiss - one.amiss || byName(one, other),
 };
 export function sorted(rows, order) {
-  return [...rows].sort(ORDERS[order] ?? ORDERS.trouble);
+  return [...rows].sort(ORDERS[order]);
 }
 
 // What can be pointed at: marks of the past, and times to come that have not come yet.
 export function points(job, now) {
-  const first = job.plan.findIndex((point) => point.at > now || point.to > now);
+  const first = job.plan.findIndex((point) => isAhead(point, now));
   return first < 0 ? job.past : job.past.concat(job.plan.slice(first));
+}
+
+function isAhead(point, now) {
+  return point.at > now || (!point.alone && point.to > now);
+}
+
+// When the job starts next, also long after the look; null where that is not known, or it is paused. Of a block only the first
+// time is known: once that is past, the next is said to be as near as its times are to each other, and not `exact`.
+export function soonest(job, now) {
+  if (job.state === "paused") return null;
+  if (job.next !== null && job.next > now) return { at: job.next, exact: true };
+  const point = job.plan.find((each) => isAhead(each, now));
+  if (!point) return null;
+  if (point.at > now) return { at: point.at, exact: true };
+  return { at: Math.min(now + (point.to - point.at) / point.count, point.to), exact: false };
 }

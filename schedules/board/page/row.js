@@ -1,7 +1,7 @@
 // One job: its name, its line of marks, and two sparklines. Elements are made once and filled again.
 
-import { STATES, WORDS, local, plural, short, when } from "./format.js";
-import { points } from "./model.js";
+import { STATES, WORDS, about, local, plural, short, when } from "./format.js";
+import { points, soonest } from "./model.js";
 import { bar, round, shape } from "./shapes.js";
 import { drawing, element, say } from "./svg.js";
 
@@ -11,6 +11,7 @@ const SPARK_WIDTH = 56, SPARK_HEIGHT = 20;
 export class Row {
   constructor() {
     this.name = element("span", { class: "name", dir: "auto" });
+    this.state = element("span", { class: "state" });
     this.about = element("span", { class: "about" });
     this.paths = Object.fromEntries([...KINDS, "many"].map((kind) => [kind, drawing("path", { class: kind })]));
     const order = ["many", ...KINDS.toReversed()];
@@ -22,7 +23,7 @@ export class Row {
     this.root = element(
       "div",
       { role: "row", class: "row cells" },
-      element("div", { role: "rowheader", class: "job" }, this.name, this.about),
+      element("div", { role: "rowheader", class: "job" }, this.name, this.state, this.about),
       this.line,
       this.late.root,
       this.took.root,
@@ -36,26 +37,31 @@ export class Row {
     this.root.setAttribute("aria-rowindex", index + 2);
     say(this.name, job.name);
     this.name.title = job.name;
-    say(this.about, aboutJob(job, scale));
+    say(this.state, STATES[job.state] ?? job.state);
+    this.tell(scale.now, scale.zone);
     this.about.title = job.why;
     this.late.draw(job.late);
     this.took.draw(job.took);
     this.drawMarks(scale);
   }
 
+  // What comes next changes from second to second.
+  tell(now, zone) {
+    say(this.about, aboutJob(this.job, now, zone));
+  }
+
+  // Without a viewBox the units of the picture are the pixels of the line, as those of everything else that is put at an instant.
   drawMarks(scale) {
     this.points = points(this.job, scale.now).filter((point) => point.to > scale.begin && point.at < scale.end);
     const data = {}, y = scale.middle;
-    this.svg.setAttribute("viewBox", `0 0 ${round(scale.width)} ${2 * y}`);
+    const add = (kind, drawn) => (data[kind] = (data[kind] ?? "") + drawn);
     for (const point of this.points) {
-      point.x = point.alone ? scale.x(point.at) : (scale.x(point.from) + scale.x(point.to)) / 2;
-      const kind = this.job.state === "paused" && point.kind === "next" ? "paused" : point.kind;
-      if (point.alone) data[kind] = (data[kind] ?? "") + shape(kind, point.x, y);
-      else if (kind === "succeeded" || kind === "next") data[kind] = (data[kind] ?? "") + bar(scale.x(point.from) + 0.5, scale.x(point.to) - 0.5, y, 9);
-      else {
-        data.many = (data.many ?? "") + bar(scale.x(point.from) + 0.5, scale.x(point.to) - 0.5, y, 9);
-        data[kind] = (data[kind] ?? "") + shape(kind, point.x, y);
-      }
+      const [from, to] = reach(point, scale);
+      point.x = point.alone ? scale.x(point.at) : (from + to) / 2;
+      const held = this.job.state === "paused" && point.kind === "next";
+      const kind = held ? "paused" : point.kind, plain = kind === "succeeded" || kind === "next";
+      if (!point.alone && !held) add(plain ? kind : "many", bar(from + 0.5, to - 0.5, y, 9));
+      if (point.alone || !plain) add(kind, shape(kind, point.x, y));
     }
     for (const [kind, path] of Object.entries(this.paths)) path.setAttribute("d", data[kind] ?? "");
   }
@@ -88,6 +94,12 @@ export class Row {
   }
 }
 
+// Where a block begins and ends: of the running quarter, what was looked at is left of now, and what is to come right of it.
+function reach(point, scale) {
+  if (point.kind === "next") return [scale.x(Math.max(point.from, scale.now)), scale.x(point.to)];
+  return [scale.x(point.from), scale.x(Math.min(point.to, Math.max(scale.seen, point.at)))];
+}
+
 class Spark {
   constructor(word) {
     this.word = word;
@@ -107,17 +119,19 @@ class Spark {
   }
 }
 
-function aboutJob(job, scale) {
-  const state = STATES[job.state] ?? job.state;
+// What stands behind the state.
+function aboutJob(job, now, zone) {
   const times = job.failures > 1 ? `${job.failures} in a row` : "";
   const why = job.state === "paused" ? job.note : job.why.replace(/^\d\S+Z: /, "");
-  const next = job.next === null || job.state === "paused" ? "" : `next ${nextText(job.next, scale)}`;
-  return [state, times, why || (times ? "" : next)].filter(Boolean).join(" · ");
+  return [times, why || (times ? "" : nextText(job, now, zone))].filter(Boolean).join(" · ");
 }
 
-function nextText(at, scale) {
-  const { day, clock } = local(at, scale.zone);
-  return at - scale.now < 86400 ? clock : `${day} ${clock}`;
+function nextText(job, now, zone) {
+  const next = soonest(job, now);
+  if (!next) return "";
+  if (!next.exact) return `next within ${about(next.at - now)}`;
+  const { day, clock } = local(next.at, zone);
+  return `next ${next.at - now < 86400 ? clock : `${day} ${clock}`}`;
 }
 
 // A mark in words.

@@ -18,7 +18,7 @@ export function poll(take, fail) {
       if (answer.status === 200) {
         const document = await answer.json();
         tag = answer.headers.get("ETag");
-        wait = Math.min(Math.max(document.interval * 1000, 1000), SLOWEST);
+        wait = Math.min(Math.max(document.interval * 1000, 1000), document.jobs ? SLOWEST : RETRY);
         take(document);
       } else if (answer.status !== 304) {
         throw new Error((await answer.text()).trim() || `status ${answer.status}`);
@@ -38,8 +38,18 @@ export function poll(take, fail) {
   return { now: () => (Date.now() + (Math.abs(skew) > 2000 ? skew : 0)) / 1000 };
 }
 
-export async function question(path, job, at, signal) {
+async function question(path, job, at, signal) {
   const answer = await fetch(`${path}?${new URLSearchParams({ job, at: String(at) })}`, { cache: "no-store", signal });
   if (!answer.ok) throw new Error((await answer.text()).trim() || `status ${answer.status}`);
-  return answer.json();
+  return answer;
+}
+
+export async function askStory(job, at, signal) {
+  return (await question("story", job, at, signal)).json();
+}
+
+// `more` is how many earlier ones of the block were left out.
+export async function askOccurrences(job, at, signal) {
+  const answer = await question("occurrences", job, at, signal), told = await answer.json();
+  return Array.isArray(told) ? { occurrences: told, more: Number(answer.headers.get("X-More")) } : told;
 }

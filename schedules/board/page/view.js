@@ -1,10 +1,13 @@
 // What a viewer chose, kept in the address so that it can be sent to somebody else.
 
+const LONGEST = 1000;
 const USUAL = { q: "", show: "", sort: "trouble", span: "24", zone: "" };
 
-export function readView() {
+// An address may come from anybody: `allows` tells whether a choice can be what it says, and what cannot be is as if it were not there.
+export function readView(allows) {
   const given = new URLSearchParams(location.hash.slice(1));
-  return Object.fromEntries(Object.entries(USUAL).map(([name, value]) => [name, given.get(name) ?? value]));
+  const chosen = (name) => (given.get(name) ?? "").slice(0, LONGEST);
+  return Object.fromEntries(Object.entries(USUAL).map(([name, usual]) => [name, allows(name, chosen(name)) ? chosen(name) : usual]));
 }
 
 export function writeView(view) {
