@@ -55,7 +55,7 @@ def told(service: Receiver) -> list[tuple[str, int]]:
 
 
 async def fail_by_hand(server: DevServer, job: str) -> None:
-    command = ["trigger", job, "--set", "command.argv=['false']", "--wait"]
+    command = ["trigger", job, "--set", 'command.argv=["false"]', "--wait"]
     done = await run_command("schedules", *command, env=server.environ, timeout=60.0)
     assert "failed" in done.stdout, (done.stdout, done.stderr)
 
