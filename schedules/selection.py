@@ -92,6 +92,8 @@ def selected(options: argparse.Namespace) -> Selection:
     if not options.paths:
         if labels:
             raise SettingsError("--label: labels stand in the spec files; give their PATH as well")
+        if options.env is not None:
+            raise SettingsError(_env_without_files(options.owner))
         return Selection(_owner(options.owner), options.job)
     if options.owner:
         raise SettingsError(
@@ -106,6 +108,11 @@ def selected(options: argparse.Namespace) -> Selection:
     return Selection(
         project.owner, options.job, labels, jobs, {name: found.times for name, found in times.items()}, project
     )
+
+
+def _env_without_files(owner: str | None) -> str:
+    other = "or leave it out: --owner names the environment" if owner else "or name the --owner, project/environment"
+    return f"--env: environments stand in the spec files; give their PATH as well, {other}"
 
 
 def _label(text: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -20,12 +21,25 @@ class AddressInUseError(TickwrightError):
         super().__init__(f"cannot listen on {host}:{port}: {detail}; set {setting} to a free one (port 0 takes any)")
 
 
+class _NoRequest(logging.Filter):
+    """Leaves out requests that are none: their sender is told, and anybody who gets that far could fill a log with them."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        from aiohttp.http_exceptions import HttpProcessingError
+
+        return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+
+
+LOGGER = logging.getLogger("aiohttp.server.tickwright")
+LOGGER.addFilter(_NoRequest())
+
+
 @asynccontextmanager
 async def serving(application: web.Application, address: tuple[str, int], setting: str) -> AsyncIterator[str]:
     """Serves and gives the URL. Raises AddressInUseError."""
     from aiohttp import web
 
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
+    runner = web.AppRunner(application, access_log=None, logger=LOGGER, shutdown_timeout=1.0)
     await runner.setup()
     host, port = address
     try:

@@ -20,10 +20,10 @@ def serving_options(parser: argparse.ArgumentParser, address: str, what: str) ->
     """Where to serve `what`, how often to look, and at how many calls a second; `address` is the usual one."""
     parser.add_argument(
         "--address",
-        default=os.environ.get(ADDRESS, address),
         metavar="HOST:PORT",
         help=f"where to serve {what} (default: ${ADDRESS}, else {address})",
     )
+    parser.set_defaults(usual_address=address)
     parser.add_argument(
         "--interval",
         default=USUAL_INTERVAL,
@@ -43,10 +43,13 @@ def address_of(options: argparse.Namespace) -> tuple[str, int]:
     """Host and port. Raises SettingsError."""
     from schedules.address import host_and_port
 
+    setting, text = "--address", options.address
+    if text is None:
+        setting, text = ADDRESS, os.environ.get(ADDRESS, options.usual_address)
     try:
-        return host_and_port(options.address)
+        return host_and_port(text)
     except ValueError as error:
-        raise SettingsError(f"--address: {error}") from None
+        raise SettingsError(f"{setting}: {error}") from None
 
 
 def interval_of(options: argparse.Namespace) -> timedelta:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 AT_A_TIME, MOST_WAITING = 2, 20
 PATIENCE = 15.0
 """Seconds."""
-MOST_LISTED = 200
 LONGEST_REASON = 300
 SECOND = timedelta(seconds=1)
 
@@ -63,7 +62,7 @@ class Questions:
         return {"job": job, "outcome": verdict, "lines": lines, "link": told.link or None}
 
     async def occurrences(self, known: Known, begin: datetime) -> list[dict[str, Any]]:
-        """Those of the cell that begins then, oldest first, without the ones that have no mark.
+        """All of the cell that begins then, oldest first, without the ones that have no mark: one a second at most.
 
         Temporal is asked only where the look, whose ledger is as good as its own, does not reach back so far.
         """
@@ -75,7 +74,7 @@ class Questions:
                 runs = await self._records.runs_of(job, begin, end)
             found = ledger(job, runs.runs, begin, min(end, now), now)
         late_from = now - SLACK - timedelta(seconds=known.job.times.jitter)
-        return [line for each in found[-MOST_LISTED:] if (line := _listed(each, late_from))]
+        return [line for each in found if (line := _listed(each, late_from))]
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:

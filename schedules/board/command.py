@@ -68,4 +68,4 @@ def _web(url: str) -> str:
 
 
 def _names(hosts: Sequence[str]) -> frozenset[str]:
-    return frozenset(host.lower() for host in hosts)
+    return frozenset(host.lower().removesuffix(".") for host in hosts)

@@ -40,7 +40,7 @@ class Guard:
     """
 
     def __init__(self, token: Token | None, hosts: frozenset[str] = frozenset()) -> None:
-        """`hosts` are in lower case."""
+        """`hosts` are in lower case, without a dot at the end."""
         self._token = token
         self._hosts = hosts
 
@@ -60,14 +60,15 @@ class Guard:
 
 
 def _name(host: str) -> str:
-    """Without the port."""
+    """Without the port, and without the dot that may end a whole name."""
     bare = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
-    return bare.strip("[]").lower()
+    return bare.strip("[]").lower().removesuffix(".")
 
 
 def _is_address(name: str) -> bool:
+    """Without a zone, which may be any text."""
     try:
         ip_address(name)
     except ValueError:
         return False
-    return True
+    return "%" not in name

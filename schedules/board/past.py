@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from math import ceil
 from typing import TYPE_CHECKING
 
 from schedules.board.cells import CELL, Cell, Cells
@@ -15,10 +16,10 @@ from schedules.ledger.reasons import SLACK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
 
     from schedules.board.day import Day
     from schedules.board.fires import Fires
+    from schedules.board.kinds import Kind
     from schedules.ledger.facts import Job, Run
     from schedules.ledger.state import JobState
     from schedules.watch.known import Known
@@ -59,14 +60,14 @@ def past(known: Known, state: JobState, day: Day, fires: Fires, frame: Frame) ->
     """`day` is told what it has to remember."""
     begin = state.since or frame.now
     since, told = max(begin, frame.counted_from), Cells()
-    without, expected = Cells(), dict[int, int]()
+    without: dict[int, Kind | None] = {}
     shown = [each for each in state.occurrences if each.scheduled_at >= since]
     pending = list(_pending(known, frame))
     for occurrence in (*shown, *pending):
-        _place(occurrence, known.job, frame, told, without, expected)
+        _place(occurrence, known.job, frame, told, without)
+    day.account(without, _whole(since), _whole(known.look.now if known.look else frame.now) + 1)
     if begin > frame.counted_from:
-        day.settle(without.by_number, int(begin.timestamp()), int(frame.now.timestamp()))
-        _add_earlier(_Earlier(known, day, fires, frame, begin), told, expected)
+        _add_earlier(_Earlier(known, day, fires, frame, begin), told)
     passing = pending or begin > frame.counted_from or any(each.verdict == "due" for each in shown)
     return Past(told.by_number, None if passing else min((each.scheduled_at for each in shown), default=frame.now))
 
@@ -76,18 +77,14 @@ def pending(known: Known, frame: Frame) -> bool:
     return next(_pending(known, frame), None) is not None
 
 
-def _place(
-    occurrence: Occurrence, job: Job, frame: Frame, told: Cells, without: Cells, expected: dict[int, int]
-) -> None:
+def _place(occurrence: Occurrence, job: Job, frame: Frame, told: Cells, without: dict[int, Kind | None]) -> None:
     at = int(occurrence.scheduled_at.timestamp())
     late_from = frame.now - SLACK - timedelta(seconds=job.times.jitter)
     kind = kind_of(occurrence, late_from)
-    if occurrence.expected:
-        expected[at // CELL] = expected.get(at // CELL, 0) + 1
+    if occurrence.run is None:
+        without[at] = kind
     if kind:
         told.add(kind, at)
-        if occurrence.run is None:
-            without.add(kind, at)
 
 
 def _pending(known: Known, frame: Frame) -> Iterator[Occurrence]:
@@ -119,21 +116,30 @@ class _Earlier:
             found.at(number).add_all(cell)
         for run in _newest_of_each(self.known.runs):
             if self.frame.counted_from <= run.scheduled_at < self.begin:
-                found.add(run_kind(run.verdict), int(run.scheduled_at.timestamp()))
+                at = int(run.scheduled_at.timestamp())
+                self.day.ran(at)
+                found.add(run_kind(run.verdict), at)
         return found
 
+    def fires_of(self, number: int) -> tuple[int, int]:
+        """How many times a cell has before `begin`, and the first of them (Unix)."""
+        first = datetime.fromtimestamp(number * CELL, UTC)
+        if first + timedelta(seconds=CELL) <= self.begin:
+            return self.fires.cell(number)
+        times = list(between(self.known.job.times, first, self.begin))
+        return len(times), int(times[0].timestamp()) if times else 0
 
-def _add_earlier(earlier: _Earlier, told: Cells, expected: dict[int, int]) -> None:
+
+def _add_earlier(earlier: _Earlier, told: Cells) -> None:
     """Runs, times that were accounted for while the ledger reached back there, and others without a run."""
-    runs, settled, sure_from = earlier.runs(), earlier.day.without, _sure_from(earlier.known, earlier.frame)
+    runs, day, sure_from = earlier.runs(), earlier.day, _sure_from(earlier.known, earlier.frame)
     last = int(earlier.begin.timestamp()) // CELL
     for number in range(earlier.frame.begin // CELL, last + 1):
         cell = runs.at(number)
-        if number < last and number in settled:
-            cell.add_all(settled[number])
-        elif number * CELL >= sure_from:
-            count, at = earlier.fires.cell(number)
-            _add_lacking(earlier.known, cell, count - cell.total - expected.get(number, 0), at)
+        unmarked = day.add_without(number, cell)
+        if number * CELL >= sure_from and not day.is_accounted(number):
+            count, at = earlier.fires_of(number)
+            _add_lacking(earlier.known, cell, count - cell.total - unmarked, at)
         if cell.counts:
             told.at(number).add_all(cell)
 
@@ -163,3 +169,8 @@ def _newest_of_each(runs: list[Run]) -> list[Run]:
     """The last run of each scheduled time."""
     ordered = sorted(runs, key=lambda run: run.started_at)
     return list({run.scheduled_at: run for run in ordered}.values())
+
+
+def _whole(at: datetime) -> int:
+    """Unix seconds, rounded up."""
+    return ceil(at.timestamp())

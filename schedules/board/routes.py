@@ -101,9 +101,11 @@ class Board:
         if self.questions is None:
             return _text("Temporal has not been reached yet", 503)
         try:
-            return web.json_response(await ask(self.questions, known, at))
+            answer = web.json_response(await ask(self.questions, known, at))
         except TickwrightError as error:
             return _text(one_line(str(error), LONGEST_NAME), _status(error))
+        answer.enable_compression()
+        return answer
 
     async def _livez(self, _: web.Request) -> web.Response:
         return _text("ok")

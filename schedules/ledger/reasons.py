@@ -125,6 +125,9 @@ def _after_outage(case: Case, late: timedelta, wake: datetime, gap: str) -> Reas
         )
         return Reason("missed", text, (gap, *case.dropped))
     instead = next((run for run in case.runs if wake - SLACK <= run.started_at), None)
+    if instead is None and case.now - wake <= case.slack:
+        text = f"the server was away when it was due, and came back at {stamp(wake)}: it may start any moment"
+        return Reason("due", text, (gap,))
     if instead is None:
         return Reason("missed", f"the server was away when it was due, and came back {length(late)} later", (gap,))
     text = (

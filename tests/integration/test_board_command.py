@@ -17,6 +17,7 @@ import aiohttp
 import pytest
 from multidict import CIMultiDictProxy
 
+from schedules.address import host_and_port
 from schedules.board.files import page_files
 from tests.processes import ROOT, Running, run_command, started
 from tests.servers import HOST, DevServer, free_port
@@ -71,6 +72,7 @@ async def until_ready(url: str) -> None:
             "--ui javascript:alert(1): write an address that begins with http:// or https://",
         ),
         (["no-such-file.yaml"], "no-such-file.yaml"),
+        (["--env", "prod"], "--env: environments stand in the spec files; give their PATH as well"),
     ],
 )
 async def test_a_wrong_command_line_ends_it_with_2(words: list[str], said: str) -> None:
@@ -160,13 +162,59 @@ async def test_without_a_token_a_foreign_host_name_is_refused_and_a_named_one_is
             "localhost:9466": 200,
             "127.0.0.1": 200,
             "[::1]:9466": 200,
+            "localhost.:9466": 200,
+            "a.localhost": 200,
             "board.internal": 200,
+            "Board.Internal.": 200,
+            "[fe80::1%25eth0]:9466": 403,
+            "fe80::1%eth0evil.example": 403,
+            ".": 403,
             "evil.example": 403,
             "127.0.0.1.evil.example:9466": 403,
         }.items():
             assert (await get(f"{url}data", Host=host))[0] == expected, host
         assert (await get(f"{url}data", Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="cors"))[0] == 403
         assert (await get(url, Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="navigate"))[0] == 200
+
+
+async def raw(url: str, request: bytes) -> bytes:
+    """The answer's first line."""
+    reader, writer = await asyncio.open_connection(*host_and_port(url.removeprefix("http://").rstrip("/")))
+    writer.write(request)
+    async with asyncio.timeout(10):
+        line = await reader.readline()
+    writer.close()
+    await writer.wait_closed()
+    return line
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET /" + b"x" * 9_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * 9_000 + b"\r\n\r\n",
+        "GET /data?job=ü HTTP/1.1\r\nHost: localhost\r\n\r\n".encode(),
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nno header\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n",
+    ],
+    ids=["no Host", "long URL", "long header", "not ASCII", "no header", "TLS"],
+)
+async def test_a_malformed_request_is_told_so_and_fills_no_log(request_bytes: bytes) -> None:
+    async with board_of(None, TICKWRIGHT_HTTP_TOKEN="sesame") as (url, board):
+        before = len(board.err)
+        assert (await raw(url, request_bytes)).split()[1][:1] == b"4"
+        assert (await get(f"{url}livez"))[0] == 200
+        board.signal(signal.SIGTERM)
+        assert await board.wait() == 0
+        assert [line for line in board.err[before:] if "reach Temporal" not in line] == []
+
+
+async def test_an_address_that_is_wrong_is_named_by_where_it_was_given() -> None:
+    empty = await run_command("schedules", "board", env={"TICKWRIGHT_HTTP_ADDRESS": ""})
+    assert (empty.code, "TICKWRIGHT_HTTP_ADDRESS: '' is no address" in empty.stderr) == (2, True), empty.stderr
+    both = await run_command("schedules", "board", "--address", "nowhere", env={"TICKWRIGHT_HTTP_ADDRESS": ""})
+    assert (both.code, "--address: 'nowhere' is no address" in both.stderr) == (2, True), both.stderr
 
 
 async def test_it_tells_of_a_server_that_is_away_and_ends_in_order() -> None:

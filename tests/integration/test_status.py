@@ -160,6 +160,7 @@ async def test_watch_shows_the_table_until_interrupted(scene: Scene, server: Dev
         (["status", "--since", "yesterday"], 'yesterday" is not a time; write 24h'),
         (["status", "--owner", "billing"], "write project/environment"),
         (["status", "--label", "team=a"], "give their PATH"),
+        (["status", "--env", "prod"], "--env: environments stand in the spec files; give their PATH as well"),
         (["status", "--watch", "--output", "json"], "--watch is for people"),
         (["forecast", "--for", "90d"], "up to 35d"),
     ],

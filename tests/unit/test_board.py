@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from schedules.board.asked import Questions
 from schedules.board.cells import CELL, Cell, Cells, marks_json
 from schedules.board.day import Day
 from schedules.board.fires import STEP, Fires, Grid
@@ -18,7 +19,7 @@ from schedules.board.picture import Picture
 from schedules.cron import between
 from schedules.forecast_plan import Planned, forecast
 from schedules.ledger.facts import Job, Run, Verdict
-from schedules.ledger.occurrences import Occurrence
+from schedules.ledger.occurrences import Occurrence, ledger
 from schedules.ledger.overview import Close
 from schedules.ledger.state import state_of
 from schedules.model import Calendar, Interval, Range, Times
@@ -27,6 +28,9 @@ from schedules.watch.known import Known
 from tests.factories import job as job_spec
 from tests.factories import utc
 from tests.unit.ledgers import MINUTE, NOON, TEN_MINUTES, job, run
+
+if TYPE_CHECKING:
+    from schedules.ledger.records import Records
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 MINUTELY = Times("UTC", intervals=(Interval(60),))
@@ -53,11 +57,16 @@ def counts(cells: dict[int, Cell]) -> dict[str, int]:
 
 
 def day_of(
-    known: Known, now: datetime = NOW, day: Day | None = None, counted_from: datetime | None = None
+    known: Known,
+    now: datetime = NOW,
+    day: Day | None = None,
+    counted_from: datetime | None = None,
+    grid: Grid | None = None,
 ) -> dict[int, Cell]:
     frame = Frame.around(now, DAY, counted_from)
     assert known.state
-    return past(known, known.state, day or Day(), Grid().of(known.job.times, frame.begin, frame.end), frame).cells
+    fires = (grid or Grid()).of(known.job.times, frame.begin, frame.end)
+    return past(known, known.state, day or Day(), fires, frame).cells
 
 
 def occurrence(verdict: Verdict, **fields: Any) -> Occurrence:
@@ -72,6 +81,20 @@ def whole_rows(document: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows with their plans; without the past of the frequent job, of which a new picture knows less."""
     rows = [{**row, "plan": document["plans"][row["plan"]]} for row in document["jobs"]]
     return [{**row, "marks": None, "rank": None} if row["name"] == "often" else row for row in rows]
+
+
+async def test_the_list_of_a_block_has_all_of_its_occurrences() -> None:
+    """As many as a quarter of an hour has seconds, of which the first has failed."""
+    given, last = job(times=Times("UTC", intervals=(Interval(1),))), NOON + timedelta(seconds=CELL - 1)
+    runs = [run(NOON + timedelta(seconds=at), took=timedelta(0)) for at in range(CELL)]
+    runs[0] = replace(runs[0], status="failed")
+    known = Known(given)
+    known.state = state_of(given, ledger(given, runs, NOON, last, last), runs, last, since=NOON)
+    told = await Questions(cast("Records", None), "").occurrences(known, NOON)
+
+    assert [(each["at"], each["kind"]) for each in told] == [
+        (int(NOON.timestamp()) + at, "succeeded" if at else "failed") for at in range(900)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -387,3 +410,97 @@ def test_a_hole_that_a_closer_look_explained_stays_explained() -> None:
     told = [each if each.run else replace(each, verdict="missed", certain=True) for each in known.state.occurrences]
     known.learn(Close(known.job, state_of(known.job, told, known.memory.runs, NOW, since=NOW - DAY)), None, NOW)
     assert counts(day_of(known))["missed"] == 1
+
+
+def cells_of_looks(runs: list[Run], begin: datetime, until: datetime) -> dict[int, Cell]:
+    """Of a job of every five seconds that leaves out what overlaps, by a board that looks each half minute from its creation on."""
+    given = job(times=Times("UTC", intervals=(Interval(5),)), overlap="skip", created_at=begin - timedelta(seconds=1))
+    known, day, grid, now = Known(given), Day(), Grid(), begin
+    cells: dict[int, Cell] = {}
+    while (now := now + timedelta(seconds=30)) <= until:
+        begun = [each for each in runs if each.started_at <= now]
+        day.let_go(known.memory.take([each if _has_ended(each, now) else _going(each) for each in begun]))
+        known.update(given, begin, now)
+        cells = day_of(known, now, day, grid=grid)
+    return cells
+
+
+def _has_ended(each: Run, now: datetime) -> bool:
+    return each.closed_at is not None and each.closed_at <= now
+
+
+def _going(each: Run) -> Run:
+    return replace(each, closed_at=None, status="running")
+
+
+def starts_of_a_slow_job(begin: datetime, end: datetime) -> list[Run]:
+    """Of every five seconds, each of twelve: every third is started, and two are left out."""
+    step = timedelta(seconds=15)
+    return [run(begin + place * step, took=timedelta(seconds=12)) for place in range((end - begin) // step)]
+
+
+@pytest.mark.parametrize(("every", "into"), [(1, 92), (2, 390), (5, 400), (6, 400)])
+def test_times_still_to_come_are_not_without_a_run(every: int, into: int) -> None:
+    """So many seconds into a quarter of an hour, which is longer than the ledger, with every run there."""
+    given, now = job(times=Times("UTC", intervals=(Interval(every),))), NOON + timedelta(seconds=into)
+    runs = [run(NOON + timedelta(seconds=at), took=timedelta(milliseconds=100)) for at in range(0, into + 1, every)]
+    known = known_of(given, runs, now)
+    assert known.state
+    assert known.state.since
+    assert known.state.since > NOON
+
+    assert counts(day_of(known, now, counted_from=NOON)) == {"succeeded": into // every + 1}
+
+
+def test_a_hole_of_a_fast_job_in_the_running_quarter_is_counted_up_to_now() -> None:
+    """Of a job of every second whose ledger holds 84 s, the ten times from 12:05:00 on have no run."""
+    given, now = job(times=Times("UTC", intervals=(Interval(1),))), NOON + timedelta(seconds=600)
+    runs = [
+        run(NOON + timedelta(seconds=at), took=timedelta(milliseconds=100)) for at in range(601) if not 300 <= at < 310
+    ]
+    known, day = Known(given), Day()
+    day.let_go(known.memory.take(runs))
+    known.update(given, NOON, now)
+    assert counts(day_of(known, now, day, counted_from=NOON)) == {"succeeded": 591, "no_run": 10}
+
+
+def test_a_fast_job_keeps_why_its_times_have_no_run_when_its_ledger_has_left_them() -> None:
+    """Its ledger of 337 s never holds a quarter: 900 / 15 starts in each, and twice as many left out."""
+    begin, until = NOON + MINUTE, NOON + 50 * MINUTE
+    cells = cells_of_looks(starts_of_a_slow_job(begin, until), begin, until)
+    first = int(NOON.timestamp()) // CELL
+
+    assert cells[first].counts == {"succeeded": 56, "left_out": 112}
+    assert cells[first + 1].counts == {"succeeded": 60, "left_out": 120}
+    assert cells[first + 2].counts == {"succeeded": 60, "left_out": 120}
+
+
+def test_a_time_that_was_told_to_be_without_a_run_and_gets_one_counts_once() -> None:
+    """A backfill after half an hour makes up for the first of those that were left out."""
+    until = NOON + 50 * MINUTE
+    late = run(NOON + timedelta(seconds=5), took=timedelta(seconds=1), late=30 * MINUTE)
+    cells = cells_of_looks([*starts_of_a_slow_job(NOON, until), late], NOON, until)
+
+    assert cells[int(NOON.timestamp()) // CELL].counts == {"succeeded": 61, "left_out": 119}
+
+
+def test_what_a_look_accounted_for_is_kept_by_the_cell_and_given_back_to_a_ledger_that_reaches_further() -> None:
+    """Looks at 100 s and 200 s, whose ledgers hold 60 s; then one that reaches back to the begin."""
+    day, cell = Day(), Cell()
+    day.account({50: "left_out", 90: None, 99: "due"}, 40, 101)
+    day.account({150: "missed"}, 140, 201)
+    assert (day.add_without(0, cell), cell.counts) == (1, {"left_out": 1, "no_run": 1})
+    day.account({50: "missed"}, 0, 301)
+    again = Cell()
+    assert (day.add_without(0, again), again.counts) == (0, {})
+
+
+def test_a_cell_is_accounted_for_where_looks_have_followed_each_other_from_its_begin_to_its_end() -> None:
+    day = Day()
+    for until in range(CELL, 4 * CELL, 30):
+        day.account({}, until - 60, until + 1)
+    assert [number for number in range(6) if day.is_accounted(number)] == [1, 2]
+    gap = Day()
+    for until in range(CELL, 4 * CELL, 90):
+        gap.account({}, until - 60, until + 1)
+    assert not any(gap.is_accounted(number) for number in range(6))

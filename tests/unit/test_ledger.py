@@ -149,6 +149,24 @@ CASES: dict[str, tuple[Reason, str, bool, str]] = {
         "it started relay-2027-03-01T11:50:00Z and left out the others",
     ),
     "the server is still away": (reason(job(), known=timeline(wakes=SILENT[:1])), "due", True, "not back yet"),
+    "the server is just back": (
+        reason(job(), known=timeline(wakes=(NOON - TEN, NOW - 5 * SECOND))),
+        "due",
+        True,
+        "came back at 2027-03-01T12:59:55Z: it may start any moment",
+    ),
+    "the server has been back for a while": (
+        reason(job(), known=timeline(wakes=(NOON - TEN, NOW - 11 * SECOND))),
+        "missed",
+        True,
+        "came back 59m49s later",
+    ),
+    "the server is just back, beyond the window": (
+        reason(job(window=60), known=timeline(wakes=(NOON - TEN, NOW - 5 * SECOND))),
+        "missed",
+        True,
+        "longer than the catch-up window of 1m",
+    ),
     "changed since, without a history": (
         reason(job(updated_at=NOON + MINUTE)),
         "missed",
