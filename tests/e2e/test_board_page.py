@@ -7,12 +7,11 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
-from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.background import in_background
 from tests.board_browser import NEEDS_CHROMIUM, Opened, box_of, browser, cursor, opening, violations
@@ -225,22 +224,6 @@ def test_the_focus_is_on_something_after_the_panel_of_the_only_job_shown_that_is
         page.keyboard.press("Escape")
         expect(page.locator("#filter")).to_be_focused()
         page.context.close()
-
-
-@pytest.mark.parametrize("form", ["a header", "an object"])
-def test_a_list_says_how_many_earlier_ones_it_leaves_out(board: Painted, open_page: Opened, form: str) -> None:
-    page = open_page(f"{board.url}#q=broken")
-    begin = int(datetime.now(UTC).timestamp())
-    found = [{"at": begin, "kind": "failed", "outcome": "failed", "reason": ""}]
-
-    def answer(route: Route) -> None:
-        body: Any = found if form == "a header" else {"occurrences": found, "more": 1_700}
-        route.fulfill(json=body, headers={"X-More": "1700"} if form == "a header" else {})
-
-    page.route("**/occurrences?*", answer)
-    page.locator(".mark").click()
-    expect(page.locator("#panel")).to_contain_text("and 1,700 earlier")
-    expect(page.locator("#panel .occurrences button")).to_have_count(1)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -96,8 +96,7 @@ export class Panel {
     const clock = `${when(point.from, this.zone)} to ${local(point.to, this.zone).clock}`;
     const heading = element("h3", { tabindex: "-1" }, `${clock}: ${counts.join(", ")}`);
     this.repeat = () => this.list(this.seen((each) => !each.alone && each.from === point.from) ?? point);
-    await this.ask(askOccurrences, point.from, heading, null, ({ occurrences, more }) => [
-      ...(more ? [element("p", { class: "quiet" }, `and ${more.toLocaleString("en")} earlier, which are not listed`)] : []),
+    await this.ask(askOccurrences, point.from, heading, null, (occurrences) => [
       element("ul", { class: "occurrences" }, ...occurrences.map((each) => this.item(each, point))),
     ]);
   }

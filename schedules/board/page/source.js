@@ -48,8 +48,6 @@ export async function askStory(job, at, signal) {
   return (await question("story", job, at, signal)).json();
 }
 
-// `more` is how many earlier ones of the block were left out.
 export async function askOccurrences(job, at, signal) {
-  const answer = await question("occurrences", job, at, signal), told = await answer.json();
-  return Array.isArray(told) ? { occurrences: told, more: Number(answer.headers.get("X-More")) } : told;
+  return (await question("occurrences", job, at, signal)).json();
 }
