@@ -10,10 +10,11 @@ import pytest
 from temporalio.client import Client
 
 from tests.postgres import PostgresServer, postgres_server
+from tests.receiver import Receiver, receiver
 from tests.servers import DevServer, dev_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
 
 @pytest.fixture(scope="session")
@@ -48,6 +49,13 @@ def postgres() -> Iterator[PostgresServer]:
     """The PostgreSQL server that the tests of one xdist worker share."""
     with postgres_server() as running:
         yield running
+
+
+@pytest.fixture
+async def service() -> AsyncIterator[Receiver]:
+    """Who notifications and pings are sent to."""
+    async with receiver() as made:
+        yield made
 
 
 @pytest.fixture

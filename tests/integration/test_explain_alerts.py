@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +16,10 @@ from schedules.ledger.records import Records
 from tests.deploy import Deploy
 from tests.integration.scenes import SECOND, now, until
 from tests.processes import run_command, worker
-from tests.receiver import Receiver, receiver
+from tests.receiver import Receiver
 from tests.servers import DevServer
 
 SECRET = "word-789"
-
-
-@pytest.fixture
-async def service() -> AsyncIterator[Receiver]:
-    async with receiver() as made:
-        yield made
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,12 @@ from schedules.ledger.records import Records
 from tests.deploy import Deploy
 from tests.integration.scenes import now
 from tests.processes import run_command, worker
-from tests.receiver import Receiver, receiver
+from tests.receiver import Receiver
 from tests.servers import DevServer
 
 GOOD = {"command": {"argv": ["[ -e mended ]"], "shell": True}}
 AWAY = 7.0
 """Seconds without a worker, of a job that runs every two."""
-
-
-@pytest.fixture
-async def service() -> AsyncIterator[Receiver]:
-    async with receiver() as made:
-        yield made
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +12,10 @@ from temporalio.client import Client
 from activities.alerts import PAUSE_MARK
 from tests.deploy import Deploy
 from tests.processes import worker
-from tests.receiver import Receiver, receiver
+from tests.receiver import Receiver
 from tests.servers import DevServer
 
 FAILS_UNTIL_MENDED = "echo the ledger is away; echo password-123 >&2; [ -e mended ]"
-
-
-@pytest.fixture
-async def service() -> AsyncIterator[Receiver]:
-    async with receiver() as made:
-        yield made
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +11,10 @@ from temporalio.client import Client
 
 from tests.deploy import Deploy
 from tests.processes import worker
-from tests.receiver import Receiver, receiver
+from tests.receiver import Receiver
 from tests.servers import DevServer
 
 MISSED = {"channels": ["hook"], "grace": "6s"}
-
-
-@pytest.fixture
-async def service() -> AsyncIterator[Receiver]:
-    async with receiver() as made:
-        yield made
 
 
 @pytest.fixture
