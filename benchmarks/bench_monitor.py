@@ -66,7 +66,7 @@ def process(address: str) -> tuple[float, int, float]:
         url = monitor.stderr.readline().split()[-1]
         while b"tickwright_job_paused{" not in (page := urlopen(url).read()):
             time.sleep(0.5)
-        time.sleep(5)
+        time.sleep(5)  # Two looks at the interval above, so that the memory is that of one at work.
         begin = time.perf_counter()
         page = urlopen(url).read()
         seconds, memory = time.perf_counter() - begin, monitor.memory_info().rss / 2**20

@@ -87,6 +87,7 @@ class Guard:
         """Nothing that the command left behind in its group outlives it."""
         kill_at = self._kill_at or time.monotonic() + self._grace
         alive = _signal_group(pid, signal.SIGTERM)
+        # Nobody is told of the end of a group that is not one's own children; this process has nothing else to do.
         while alive and time.monotonic() < kill_at:
             time.sleep(_GROUP_POLL_SECONDS)
             _reap()

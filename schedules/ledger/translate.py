@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from schedules.model import Action, ObservedSchedule, Times
 
 SCHEDULED_BY = "TemporalScheduledById"
-SCHEDULED_TIME = "TemporalScheduledStartTime"
 STATUSES: dict[int, Status] = {
     WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING: "running",
     WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_COMPLETED: "completed",

@@ -23,15 +23,6 @@ from tests.processes import worker
 from tests.servers import DevServer
 
 
-@pytest.fixture
-async def scene(server: DevServer, client: Client, name: str, tmp_path: Path) -> Any:
-    async with (
-        worker(server.address, cwd=tmp_path, task_queue=name, allow_commands="true"),
-        Scene(client, name) as made,
-    ):
-        yield made
-
-
 async def state(scene: Scene, job: str) -> tuple[bool, str]:
     """Paused, and the note."""
     observed = await scene.gateway.describe(job)

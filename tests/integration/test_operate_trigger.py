@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import pytest
-from temporalio.client import Client
 
 from tests.integration.operating import Diary, command, done, hourly, hours_ago, stamp
 from tests.integration.scenes import Scene
-from tests.processes import worker
 from tests.servers import DevServer
-
-
-@pytest.fixture
-async def scene(server: DevServer, client: Client, name: str, tmp_path: Path) -> Any:
-    async with (
-        worker(server.address, cwd=tmp_path, task_queue=name, allow_commands="true"),
-        Scene(client, name) as made,
-    ):
-        yield made
 
 
 async def test_a_plain_trigger_runs_the_job_now_and_exits_with_its_outcome(scene: Scene, server: DevServer) -> None:

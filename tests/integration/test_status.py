@@ -38,15 +38,6 @@ async def json_of(server: DevServer, *words: str) -> Any:
     return json.loads(done.stdout)
 
 
-@pytest.fixture
-async def scene(server: DevServer, client: Client, name: str, tmp_path: Path) -> Any:
-    async with (
-        worker(server.address, cwd=tmp_path, task_queue=name, allow_commands="true"),
-        Scene(client, name) as made,
-    ):
-        yield made
-
-
 async def test_each_state_is_seen_by_status(scene: Scene, server: DevServer, tmp_path: Path) -> None:
     await scene.add("good")
     await scene.add("fails", run=shell("echo broken >&2; exit 3"))
