@@ -41,7 +41,7 @@ format: setup ## Put the code in its form
 	$(BIN)/ruff check --fix .
 
 docs: setup ## Renew what is generated: the JSON Schema, and the references in docs/
-	$(BIN)/python -m schedules.json_schema > schedules/tickwright.schema.json
+	$(BIN)/python -m schedules.spec.json_schema > schedules/tickwright.schema.json
 	$(BIN)/python -m tests.readme
 
 picture: setup ## Renew docs/board.png, by a Chromium of this machine
@@ -76,11 +76,11 @@ $(RUNTIME)/installed: requirements-runtime.lock
 	@touch $@
 
 fuzz: setup ## The differential and property tests, many times over: 50,000 questions to the real server
-	FUZZ_TRIPLES=50000 FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest tests/integration/test_times_differential.py \
+	FUZZ_TRIPLES=50000 FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest tests/integration/schedules/cron/test_times_differential.py \
 		tests/property -n $(WORKERS) --timeout 7200
 
 soak: setup ## The tests that say "each time", 300 times; a quarter of an hour of killing
-	SOAK_RUNS=300 $(BIN)/python -m pytest tests/integration/test_sync_interrupted.py -n $(WORKERS) --timeout 3600
+	SOAK_RUNS=300 $(BIN)/python -m pytest tests/integration/schedules/sync/test_sync_interrupted.py -n $(WORKERS) --timeout 3600
 	CHAOS_SECONDS=900 CHAOS_SEED=$$(date +%s) $(BIN)/python -m pytest tests/chaos -s
 
 bench: setup ## Measure; each figure is a ratio of two sides in one run

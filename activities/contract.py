@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from activities.alerts import AlertRequest
+from activities.notices.contract import AlertRequest
 
 JOB_WORKFLOW = "JobWorkflow"
 RUN_STEP = "run_step"

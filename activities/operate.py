@@ -27,7 +27,7 @@ from activities.contract import (
     OccurrenceSeen,
     ResumeOrder,
 )
-from activities.late_decision import instant
+from activities.late.decision import instant
 
 if TYPE_CHECKING:
     from temporalio.client import Client, ScheduleDescription, WorkflowExecutionDescription

@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from activities.errors import HandlerError, Problem
-from activities.params import param_problems
-from activities.signature import Handler, SignatureError, place, read_signature
+from activities.steps.params import param_problems
+from activities.steps.signature import Handler, SignatureError, place, read_signature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -29,15 +29,15 @@ from schedules.board.guard import Guard
 from schedules.board.latest import Latest
 from schedules.board.picture import Picture
 from schedules.board.routes import Board
+from schedules.commands.selection import Selection
 from schedules.cron import between
 from schedules.ledger.facts import Job, Run
 from schedules.ledger.reasons import stamp
 from schedules.ledger.records import Records
 from schedules.model import Interval, Times
-from schedules.selection import Selection
-from schedules.serving import serving
-from schedules.watch.known import Known
-from worker.embedded import embedded_server
+from schedules.monitor.known import Known
+from schedules.serve.serving import serving
+from worker.dev.embedded import embedded_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -15,9 +15,9 @@ from typing import Any
 
 import yaml
 
-from schedules.layers import merge_job
-from schedules.source import load_project
-from schedules.spec import JobSpec
+from schedules.source.load import load_project
+from schedules.spec.job import JobSpec
+from schedules.spec.layers import merge_job
 
 JOBS_IN_A_FILE = 20
 FILES_IN_A_DIRECTORY = 25

@@ -20,10 +20,10 @@ import psutil
 from jobs_that_ran import Namespace, jobs_that_ran
 from temporalio.client import Client
 
+from schedules.commands.selection import Selection
 from schedules.ledger.records import Records
-from schedules.pace import Pace
-from schedules.selection import Selection
-from schedules.watch.watch import Watch
+from schedules.monitor.watch import Watch
+from schedules.server.pace import Pace
 
 LATER_LOOKS = 5
 RATE = 25

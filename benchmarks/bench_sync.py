@@ -35,17 +35,17 @@ from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSear
 from temporalio.service import RPCError
 
 from activities.contract import OWNER_ATTRIBUTE
-from schedules.apply import CONCURRENCY, Applier
-from schedules.audit import audit_of
-from schedules.compile import compile_project
-from schedules.fingerprint import ATTRIBUTES
-from schedules.gateway import TemporalGateway
-from schedules.head_start import load_while_asking
-from schedules.load import load_checked
+from schedules.compile.job import compile_project
+from schedules.lint.load import load_checked
 from schedules.model import Calendar, DesiredSchedule
-from schedules.reconcile import Depth, plan_sync
-from schedules.translate_times import CALENDAR_FIELDS
-from worker.embedded import embedded_server
+from schedules.plan.fingerprint import ATTRIBUTES
+from schedules.server.gateway import TemporalGateway
+from schedules.server.translate_times import CALENDAR_FIELDS
+from schedules.sync.apply import CONCURRENCY, Applier
+from schedules.sync.audit import audit_of
+from schedules.sync.head_start import load_while_asking
+from schedules.sync.reconcile import Depth, plan_sync
+from worker.dev.embedded import embedded_server
 
 BARE = TypedSearchAttributes(
     [SearchAttributePair(SearchAttributeKey.for_keyword(name), f"bare/{name}") for name in ATTRIBUTES]

@@ -17,18 +17,18 @@ from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSear
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE, JobRequest, JobResult
-from schedules.apply import CONCURRENCY, Applier
-from schedules.audit import audit_of
-from schedules.compile import compile_project
+from schedules.compile.job import compile_project
 from schedules.cron.occurrences import previous_before
-from schedules.gateway import TemporalGateway
 from schedules.ledger.reasons import stamp
 from schedules.ledger.records import Records
 from schedules.ledger.translate import SCHEDULED_BY
-from schedules.load import load_checked
+from schedules.lint.load import load_checked
 from schedules.model import DesiredSchedule
-from schedules.reconcile import Depth, plan_sync
-from worker.embedded import embedded_server
+from schedules.server.gateway import TemporalGateway
+from schedules.sync.apply import CONCURRENCY, Applier
+from schedules.sync.audit import audit_of
+from schedules.sync.reconcile import Depth, plan_sync
+from worker.dev.embedded import embedded_server
 
 HEAD = """\
 version: 1

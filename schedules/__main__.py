@@ -6,8 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from schedules import (
+from schedules.commands import (
     backfill,
+    board,
     channels,
     explain,
     export,
@@ -23,8 +24,7 @@ from schedules import (
     sync,
     trigger,
 )
-from schedules.board import command as board
-from schedules.terminal import run
+from schedules.console.terminal import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

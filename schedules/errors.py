@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from schedules.shown import printable
+from schedules.text.shown import printable
 
 THIS_MACHINE = ("localhost:", "127.", "[::1]:")
 NOT_TRIED = "not tried: the server is away"

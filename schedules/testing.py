@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 
 from activities.contract import HASH_ATTRIBUTE, OWNER_ATTRIBUTE
 from schedules.errors import MissingAttributesError, ServerAwayError, ServerError
-from schedules.fingerprint import ATTRIBUTES, marks
-from schedules.listed import cut
 from schedules.model import (
     Action,
     Activity,
@@ -27,6 +25,8 @@ from schedules.model import (
     Times,
     Unsaid,
 )
+from schedules.plan.fingerprint import ATTRIBUTES, marks
+from schedules.plan.listed import cut
 
 TOKEN_BYTES = 8
 T = TypeVar("T")
@@ -80,7 +80,7 @@ class _Later:
 
 
 class SchedulesInMemory:
-    """The port of `schedules.port`, and beside it what an operator or another client may do."""
+    """The port of `schedules.server.port`, and beside it what an operator or another client may do."""
 
     def __init__(self, habits: Habits | None = None, attributes: Sequence[str] = ATTRIBUTES) -> None:
         """`attributes` are the search attributes that the namespace knows."""
@@ -96,33 +96,33 @@ class SchedulesInMemory:
         self._created = 0
 
     async def owned(self, owner: str) -> list[ListedSchedule]:
-        """See `schedules.port`."""
+        """See `schedules.server.port`."""
         return await self._call("owned", lambda: self._owned(owner))
 
     async def describe(self, schedule_id: str) -> ObservedSchedule | None:
-        """See `schedules.port`."""
+        """See `schedules.server.port`."""
         return await self._call("describe", lambda: self.look(schedule_id))
 
     async def create(self, desired: DesiredSchedule, note: str = "") -> bool:
-        """See `schedules.port`."""
+        """See `schedules.server.port`."""
         return await self._call("create", lambda: self._create(desired, note))
 
     async def update(self, desired: DesiredSchedule, observed: ObservedSchedule, note: str | None = None) -> None:
-        """See `schedules.port`."""
+        """See `schedules.server.port`."""
         return await self._call("update", lambda: self._accept(desired, observed, note))
 
     async def delete(self, schedule_id: str) -> None:
-        """See `schedules.port`."""
+        """See `schedules.server.port`."""
         return await self._call("delete", lambda: self.remove(schedule_id))
 
     async def missing_attributes(self) -> tuple[str, ...]:
-        """See `schedules.port`."""
+        """See `schedules.server.port`."""
         return await self._call(
             "missing_attributes", lambda: tuple(name for name in ATTRIBUTES if name not in self._known)
         )
 
     async def add_attributes(self, names: Sequence[str]) -> None:
-        """See `schedules.port`."""
+        """See `schedules.server.port`."""
         try:
             return await self._call("add_attributes", lambda: self._known.update(names))
         except ServerError as error:

@@ -28,13 +28,13 @@ from activities.contract import (
     Outcome,
     TimesRequest,
 )
-from schedules.apply import Applier
-from schedules.audit import audit_of
-from schedules.compile import compile_project
-from schedules.gateway import TemporalGateway
+from schedules.compile.job import compile_project
 from schedules.ledger.reasons import stamp
-from schedules.load import load_checked
-from schedules.reconcile import Depth, plan_sync
+from schedules.lint.load import load_checked
+from schedules.server.gateway import TemporalGateway
+from schedules.sync.apply import Applier
+from schedules.sync.audit import audit_of
+from schedules.sync.reconcile import Depth, plan_sync
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence

@@ -15,15 +15,15 @@ from schedules.board.guard import Guard
 from schedules.board.latest import Latest
 from schedules.board.picture import Picture
 from schedules.board.routes import Board
+from schedules.commands.selection import Selection
 from schedules.cron import between
 from schedules.ledger.facts import Job, Run, Status
 from schedules.ledger.overview import Close
 from schedules.ledger.reasons import stamp
 from schedules.ledger.state import state_of
 from schedules.model import Calendar, Interval, Range, Times
-from schedules.selection import Selection
-from schedules.serving import serving
-from schedules.watch.known import Known
+from schedules.monitor.known import Known
+from schedules.serve.serving import serving
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "board.png"

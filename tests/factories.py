@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from schedules.fingerprint import fingerprint
 from schedules.model import Action, Calendar, DesiredSchedule, ObservedSchedule, Policies, Range, RuntimeState, Times
-from schedules.spec import JobSpec
+from schedules.plan.fingerprint import fingerprint
+from schedules.spec.job import JobSpec
 
 NOW = datetime(2027, 3, 1, tzinfo=UTC)
 EIGHT_ON_WEEKDAYS = Calendar(hour=(Range(8, 8),), day_of_week=(Range(1, 5),))

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from schedules.reference import reference
+from schedules.spec.reference import reference
 from worker.settings import settings_help
 
 ROOT = Path(__file__).resolve().parents[1]

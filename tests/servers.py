@@ -17,7 +17,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from activities.handlers.process import GuardedProcess
-from schedules.fingerprint import ATTRIBUTES
+from schedules.plan.fingerprint import ATTRIBUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

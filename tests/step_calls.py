@@ -14,8 +14,8 @@ from activities.handlers.calls import Calls
 from activities.handlers.http import open_session
 from activities.observe import StepFinished
 from activities.registry import HandlerRegistry
-from activities.run import StepActivities
-from activities.secrets import SecretStore
+from activities.steps.run import StepActivities
+from activities.steps.secrets import SecretStore
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping

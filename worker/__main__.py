@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, NoReturn
 
-from worker.loading import light_loading
+from worker.process.loading import light_loading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,12 +22,12 @@ def execute(_: argparse.Namespace) -> int:
     """Runs a worker until it is asked to stop. Raises SettingsError before anything is connected."""
     with light_loading():
         from worker.app import Offer, run_worker
-        from worker.ending import stop_of
-        from worker.lifecycle import run_to_end
         from worker.logs import configure_logs
-        from worker.sdk_metrics import SdkMetrics
+        from worker.metrics.sdk_metrics import SdkMetrics
+        from worker.process.ending import stop_of
+        from worker.process.lifecycle import run_to_end
+        from worker.process.undumpable import close_to_commands
         from worker.settings import load_settings
-        from worker.undumpable import close_to_commands
 
     settings, metrics = load_settings(), SdkMetrics()
     if settings.allow_commands:
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     from worker.shadow import refuse_shadows
 
     refuse_shadows()
-    from schedules.terminal import run
+    from schedules.console.terminal import run
 
     parser = argparse.ArgumentParser(prog="python -m worker")
     configure(parser)

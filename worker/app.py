@@ -23,32 +23,32 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from activities.handlers.calls import Calls
 from activities.handlers.late import LateSession
-from activities.late_start import LateStartActivities
+from activities.late.start import LateStartActivities
+from activities.notices.report import ReportActivities
+from activities.notices.send import SendActivities
 from activities.offer import OfferActivities
 from activities.operate import OperateActivities
 from activities.reboot import RebootActivities
-from activities.report import ReportActivities
-from activities.run import StepActivities
-from activities.secrets import SecretStore
-from activities.send import SendActivities
-from activities.watchdog import WatchActivities
-from schedules.codec import known_keys
+from activities.steps.run import StepActivities
+from activities.steps.secrets import SecretStore
+from activities.watchdog.missed import WatchActivities
 from schedules.errors import SettingsError
-from schedules.modules import find_handlers, import_modules
+from schedules.server.codec import known_keys
+from schedules.source.user_modules import find_handlers, import_modules
 from worker import __version__
-from worker.backlog import Backlog
 from worker.builds import announced
 from worker.delivery import Delivery
-from worker.health import Health, serve_health
-from worker.lifecycle import poll_until_stopped
-from worker.metrics import WorkerMetrics
+from worker.health.health import Health, serve_health
+from worker.health.polls import Polls
+from worker.health.reach import connect_patiently
+from worker.metrics.backlog import Backlog
+from worker.metrics.metrics import WorkerMetrics
+from worker.metrics.told import RunsObserved
 from worker.modules import find_activities, find_workflows, type_name
 from worker.own_secrets import own_secrets
-from worker.polls import Polls
-from worker.reach import connect_patiently
+from worker.process.lifecycle import poll_until_stopped
 from worker.settings import Pollers
 from worker.times import occurrences, previous_occurrence
-from worker.told import RunsObserved
 from workflows.backfill import BackfillWorkflow
 from workflows.builds import BuildsWorkflow
 from workflows.incident import IncidentWorkflow
@@ -65,8 +65,8 @@ if TYPE_CHECKING:
 
     from activities.observe import RunObserver
     from activities.registry import HandlerRegistry
-    from worker.lifecycle import Stop
-    from worker.sdk_metrics import SdkMetrics
+    from worker.metrics.sdk_metrics import SdkMetrics
+    from worker.process.lifecycle import Stop
     from worker.settings import WorkerSettings
 
 DEPLOYMENT = "tickwright"

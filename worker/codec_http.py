@@ -8,15 +8,15 @@ from aiohttp import web
 from google.protobuf import json_format
 from temporalio.api.common.v1 import Payloads
 
-from schedules.codec import EncryptionCodec
-from schedules.codec_keys import TOKEN
 from schedules.errors import UndecodableError
+from schedules.server.codec import EncryptionCodec
+from schedules.server.codec_keys import TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from schedules.access import Token
-    from schedules.codec_keys import CodecKeys
+    from schedules.serve.access import Token
+    from schedules.server.codec_keys import CodecKeys
 
 LARGEST_BODY = 64 * 1024**2
 """Bytes; the Web UI sends the payloads of many events at once."""

@@ -11,10 +11,10 @@ import ipaddress
 import os
 from typing import TYPE_CHECKING, NoReturn
 
-from schedules.access import Token
-from schedules.codec_keys import KEYS, KEYS_FILE, TOKEN, codec_keys
+from schedules.console.terminal import leave, run
 from schedules.errors import SettingsError
-from schedules.terminal import leave, run
+from schedules.serve.access import Token
+from schedules.server.codec_keys import KEYS, KEYS_FILE, TOKEN, codec_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +26,9 @@ UI_ORIGINS = ("http://localhost:8233", "http://127.0.0.1:8233")
 
 async def serve(options: argparse.Namespace) -> None:
     """Serves until a signal asks to stop. Raises SettingsError and AddressInUseError."""
-    from schedules.serving import serving
+    from schedules.serve.serving import serving
     from worker.codec_http import CodecServer
-    from worker.lifecycle import Stop
+    from worker.process.lifecycle import Stop
 
     keys, token = codec_keys(), Token.of(os.environ.get(TOKEN), None, TOKEN)
     if not keys.keys:
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _address(text: str) -> tuple[str, int]:
-    from schedules.address import host_and_port
+    from schedules.text.address import host_and_port
 
     try:
         return host_and_port(text)

@@ -17,7 +17,7 @@ from temporalio.runtime import (
     TelemetryFilter,
 )
 
-from activities.redact import redact_event
+from activities.steps.redact import redact_event
 
 if TYPE_CHECKING:
     from structlog.typing import EventDict, Processor

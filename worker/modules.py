@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from activities.alerts import LOOK_FOR_MISSED, REPORT_ENDING, SEND_NOTICE, SEND_PING, TEND_SCHEDULE
 from activities.contract import (
     ASK_FOR_OCCURRENCE,
     DECIDE_LATE_START,
@@ -15,6 +14,7 @@ from activities.contract import (
     RUN_STEP,
     START_REBOOT_RUNS,
 )
+from activities.notices.contract import LOOK_FOR_MISSED, REPORT_ENDING, SEND_NOTICE, SEND_PING, TEND_SCHEDULE
 from schedules.errors import SettingsError
 from workflows.job import JobWorkflow
 

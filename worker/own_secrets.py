@@ -6,8 +6,8 @@ import os
 from base64 import b64encode, urlsafe_b64encode
 from typing import TYPE_CHECKING
 
-from schedules.codec_keys import TOKEN as CODEC_TOKEN
-from schedules.codec_keys import codec_keys
+from schedules.server.codec_keys import TOKEN as CODEC_TOKEN
+from schedules.server.codec_keys import codec_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

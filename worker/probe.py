@@ -6,7 +6,7 @@ import os
 import sys
 from http.client import HTTPConnection, HTTPException
 
-from schedules.address import host_and_port
+from schedules.text.address import host_and_port
 
 ADDRESS, USUAL_ADDRESS = "TICKWRIGHT_HTTP_ADDRESS", "127.0.0.1:9464"
 SECONDS = 4

@@ -20,13 +20,13 @@ from pydantic import (
 )
 
 from activities.contract import DEFAULT_TASK_QUEUE
-from schedules.access import Token, check_token
-from schedules.address import host_and_port
-from schedules.codec_keys import SETTINGS as CODEC_SETTINGS
-from schedules.duration import parse_duration
 from schedules.errors import SettingsError
-from schedules.nearest import nearest
-from schedules.task_queue import check_task_queue
+from schedules.serve.access import Token, check_token
+from schedules.server.codec_keys import SETTINGS as CODEC_SETTINGS
+from schedules.spec.task_queue import check_task_queue
+from schedules.text.address import host_and_port
+from schedules.text.duration import parse_duration
+from schedules.text.nearest import nearest
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def occurrences(times: TimesRequest) -> Occurrences:
     """The job's times, made ready to be asked for."""
     from schedules.cron.occurrences import occurrences_of
-    from schedules.wire import from_request
+    from schedules.times.wire import from_request
 
     return occurrences_of(from_request(times))
 

@@ -22,7 +22,7 @@ with workflow.unsafe.imports_passed_through():
         OccurrenceLook,
         OccurrenceSeen,
     )
-    from activities.late_decision import instant
+    from activities.late.decision import instant
 
 SIDE_BY_SIDE = 5
 """Occurrences at a time where the job allows any number."""

@@ -36,7 +36,7 @@ with workflow.unsafe.imports_passed_through():
         LateVerdict,
         NotRun,
     )
-    from activities.late_decision import instant, is_too_late, occurrence_id, text, too_late
+    from activities.late.decision import instant, is_too_late, occurrence_id, text, too_late
     from workflows.occurrence import SCHEDULED_START
 
 if TYPE_CHECKING:

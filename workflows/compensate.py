@@ -10,7 +10,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.contract import StepResult
-    from activities.template import outputs_used
+    from activities.steps.template import outputs_used
     from workflows.carry_out import cancelled_while_waiting
     from workflows.steps import end_of
 

@@ -13,7 +13,7 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.alerts import (
+    from activities.notices.contract import (
         INCIDENT_MEMO,
         INCIDENT_WORKFLOW,
         TEND_SCHEDULE,

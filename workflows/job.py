@@ -9,7 +9,7 @@ from temporalio.exceptions import ApplicationError, CancelledError, FailureError
 
 with workflow.unsafe.imports_passed_through():
     from activities.contract import JOB_WORKFLOW, JobRequest, JobResult, Outcome
-    from activities.output import MAX_MESSAGE, cut_end
+    from activities.steps.output import MAX_MESSAGE, cut_end
     from workflows.carry_out import Course
     from workflows.catch_up import settle_late_start
     from workflows.compensate import compensate

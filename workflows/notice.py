@@ -8,7 +8,7 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.alerts import NOTICE_WORKFLOW, Post
+    from activities.notices.contract import NOTICE_WORKFLOW, Post
     from workflows.outbox import Outbox
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from activities.alerts import PAUSE_MARK, Notice
-from activities.output import cut_end
+from activities.notices.contract import PAUSE_MARK, Notice
+from activities.steps.output import cut_end
 
 if TYPE_CHECKING:
-    from activities.alerts import Event, IncidentState, Report
+    from activities.notices.contract import Event, IncidentState, Report
 
 LONGEST_REASON = 400
 """Characters; the server takes notes of a thousand."""

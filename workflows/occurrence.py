@@ -10,9 +10,9 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 
 with workflow.unsafe.imports_passed_through():
-    from activities.alerts import Success
     from activities.contract import JobResult
-    from activities.late_decision import instant, occurrence_id
+    from activities.late.decision import instant, occurrence_id
+    from activities.notices.contract import Success
     from workflows import policy
     from workflows.told import tell_run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from activities.graph import ancestors, needs_of
+from activities.steps.graph import ancestors, needs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

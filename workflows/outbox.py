@@ -12,12 +12,12 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, FailureError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.alerts import SEND_NOTICE, Delivery
+    from activities.notices.contract import SEND_NOTICE, Delivery
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from activities.alerts import Notice, Target
+    from activities.notices.contract import Notice, Target
 
 ONE_ATTEMPT = timedelta(seconds=30)
 GIVEN_UP = timedelta(days=1)

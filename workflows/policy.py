@@ -18,7 +18,7 @@ from temporalio.exceptions import (
 )
 
 from activities.contract import HANDLER_FAILED, HANDLER_TIMEOUT, WORKER_SHUTDOWN, LastSuccess
-from activities.output import MAX_OUTPUT, MAX_OUTPUTS, bound_all
+from activities.steps.output import MAX_OUTPUT, MAX_OUTPUTS, bound_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.contract import RESUME_SCHEDULE, RESUME_WORKFLOW, ResumeOrder
-    from activities.late_decision import instant
+    from activities.late.decision import instant
 
 
 @workflow.defn(name=RESUME_WORKFLOW)

@@ -13,8 +13,8 @@ from temporalio.exceptions import ActivityError, CancelledError, FailureError, i
 
 with workflow.unsafe.imports_passed_through():
     from activities.contract import BACKSTOP, RENDER_ARGUMENTS, RUN_STEP, StepCall, StepResult
-    from activities.output import MAX_MESSAGE, bound_output, cut_end, to_json
-    from activities.template import names_used, outputs_used, strings
+    from activities.steps.output import MAX_MESSAGE, bound_output, cut_end, to_json
+    from activities.steps.template import names_used, outputs_used, strings
     from workflows import policy
 
 if TYPE_CHECKING:

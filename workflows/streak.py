@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from activities.alerts import IncidentState
+from activities.notices.contract import IncidentState
 
 if TYPE_CHECKING:
-    from activities.alerts import Report, Success, Tended
+    from activities.notices.contract import Report, Success, Tended
 
 Action = Literal["failure", "reminder", "recovery", "pause", "resume", "try_once", "look"]
 """The first three tell people, the others are done to the schedule; `look` asks how the job stands."""

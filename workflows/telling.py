@@ -13,7 +13,7 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, FailureError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.alerts import REPORT_ENDING, SEND_PING, AlertRequest, Ping, Report, Sign
+    from activities.notices.contract import REPORT_ENDING, SEND_PING, AlertRequest, Ping, Report, Sign
     from workflows.carry_out import cancelled_while_waiting
     from workflows.last_lines import last_lines
 

@@ -11,11 +11,18 @@ from temporalio.common import RetryPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.alerts import LOOK_FOR_MISSED, MISSED_PREFIX, NOTICE_WORKFLOW, WATCHDOG_WORKFLOW, Notice, Post
-    from activities.watch import Look, Seen, WatchdogRequest, WatchState
+    from activities.notices.contract import (
+        LOOK_FOR_MISSED,
+        MISSED_PREFIX,
+        NOTICE_WORKFLOW,
+        WATCHDOG_WORKFLOW,
+        Notice,
+        Post,
+    )
+    from activities.watchdog.contract import Look, Seen, WatchdogRequest, WatchState
 
 if TYPE_CHECKING:
-    from activities.watch import Missed
+    from activities.watchdog.contract import Missed
 
 ONE_LOOK, GIVEN_UP = timedelta(minutes=2), timedelta(minutes=10)
 

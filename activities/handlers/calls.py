@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from activities.contract import STOP_GRACE
 
 if TYPE_CHECKING:
-    from activities.attempt import Attempt
+    from activities.steps.attempt import Attempt
 
 _ADVICE = {
     True: "the function goes on in its thread; let it look at context.cancelled",

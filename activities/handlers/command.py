@@ -17,12 +17,12 @@ from activities.contract import STOP_GRACE
 from activities.errors import HandlerError
 from activities.handlers.process import GuardedProcess, SpawnError
 from activities.handlers.tail import Tail
-from activities.params import parse_params
+from activities.steps.params import parse_params
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from activities.attempt import Attempt
+    from activities.steps.attempt import Attempt
 
 TAIL_BYTES = 8 * 1024
 _SHOWN_LINE = 200

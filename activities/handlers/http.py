@@ -15,14 +15,14 @@ from activities.errors import HandlerError
 from activities.handlers.address import disguises, shown_address, shown_location
 from activities.handlers.response import Capture, capture
 from activities.handlers.retry_after import seconds_to_wait
-from activities.output import cut_end
-from activities.params import parse_params
-from activities.template import secrets_used
+from activities.steps.output import cut_end
+from activities.steps.params import parse_params
+from activities.steps.template import secrets_used
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from activities.attempt import Attempt
+    from activities.steps.attempt import Attempt
 
 CONNECT_TIMEOUT = 30
 _PASSING_4XX = frozenset({408, 425, 429})

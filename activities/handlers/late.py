@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     import aiohttp
 
-    from activities.attempt import Attempt, StepHandler
+    from activities.steps.attempt import Attempt, StepHandler
 
 
 class LateHandler:

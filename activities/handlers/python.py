@@ -11,16 +11,16 @@ from temporalio.exceptions import ApplicationError
 from activities.context import JobContext
 from activities.errors import HandlerError
 from activities.handlers.calls import CalledError
-from activities.output import to_json
-from activities.params import parse_params
+from activities.steps.output import to_json
+from activities.steps.params import parse_params
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from activities.attempt import Attempt
     from activities.handlers.calls import Calls
     from activities.registry import HandlerRegistry
-    from activities.signature import Handler
+    from activities.steps.attempt import Attempt
+    from activities.steps.signature import Handler
 
 _FRAMES = 10
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     import aiohttp
 
-    from activities.redact import Redactor
+    from activities.steps.redact import Redactor
 
 MAX_BODY = 16 * 1024
 """Bytes; of a larger body no more is read."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from activities.redact import Redactor
+    from activities.steps.redact import Redactor
 
 _HELD_OPEN_SECONDS = 1.0
 _CONTINUATION = bytes(range(0x80, 0xC0))

@@ -3,7 +3,7 @@
 from activities.idempotency.errors import EffectBusyError, EffectsTableError, SupersededAttemptError
 from activities.idempotency.migrations import migrate, migration
 from activities.idempotency.perform import once
-from activities.idempotency_key import MAX_LENGTH, idempotency_key
+from activities.steps.idempotency_key import MAX_LENGTH, idempotency_key
 
 __all__ = [
     "MAX_LENGTH",

@@ -20,7 +20,7 @@ from activities.errors import HandlerError
 from activities.idempotency.claim import Claim, Stored
 from activities.idempotency.errors import EffectBusyError, SupersededAttemptError
 from activities.idempotency.steps import Ask, SessionEndedError, in_transaction
-from activities.output import MAX_OUTPUT, to_json
+from activities.steps.output import MAX_OUTPUT, to_json
 
 if TYPE_CHECKING:
     from activities.idempotency.steps import Dialect, Row, Steps

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from schedules.board.cells import CELL
 from schedules.board.kinds import kind_of
+from schedules.commands.explain import explain
+from schedules.console.table import one_line
 from schedules.errors import TickwrightError
-from schedules.explain import explain
-from schedules.explained import explained_lines
 from schedules.ledger.occurrences import ledger
 from schedules.ledger.reasons import SLACK, stamp
-from schedules.table import one_line
+from schedules.views.explain import explained_lines
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from schedules.ledger.occurrences import Occurrence
     from schedules.ledger.records import Records
-    from schedules.watch.known import Known
+    from schedules.monitor.known import Known
 
 AT_A_TIME, MOST_WAITING = 2, 20
 PATIENCE = 15.0

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from schedules.access import Token
+    from schedules.serve.access import Token
 
 HEADERS = {
     "Content-Security-Policy": (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from schedules.table import one_line
+from schedules.console.table import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

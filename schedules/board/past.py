@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from schedules.board.kinds import Kind
     from schedules.ledger.facts import Job, Run
     from schedules.ledger.state import JobState
-    from schedules.watch.known import Known
+    from schedules.monitor.known import Known
 
 SECOND = timedelta(seconds=1)
 

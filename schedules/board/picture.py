@@ -14,17 +14,17 @@ from schedules.board.past import Frame, past
 from schedules.board.row import Row, missing_json, row_json, row_of
 from schedules.cron.occurrences import next_after
 from schedules.ledger.state import missing_job
-from schedules.watch.watch import VISIBILITY_LAG
+from schedules.monitor.watch import VISIBILITY_LAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
+    from schedules.commands.selection import Selection
     from schedules.ledger.facts import Job, Run
     from schedules.ledger.state import JobState
     from schedules.model import Times
-    from schedules.selection import Selection
-    from schedules.watch.known import Known
+    from schedules.monitor.known import Known
 
 SPAN = timedelta(hours=24)
 """Shown before and after now."""

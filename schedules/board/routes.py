@@ -11,8 +11,8 @@ from schedules.board.asked import NoAnswerError, TooManyQuestionsError
 from schedules.board.cells import CELL
 from schedules.board.files import INDEX, page_files
 from schedules.board.guard import CHALLENGES, HEADERS
+from schedules.console.table import one_line
 from schedules.errors import ServerError, SettingsError, TickwrightError
-from schedules.table import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from schedules.board.asked import Questions
     from schedules.board.guard import Guard
     from schedules.board.latest import Document, Latest
-    from schedules.watch.known import Known
+    from schedules.monitor.known import Known
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from schedules.board.cells import marks_json
 from schedules.board.kinds import RANK
 from schedules.board.past import pending
+from schedules.console.table import one_line
 from schedules.ledger.facts import NOT_RUN
-from schedules.status_view import WORST_FIRST
-from schedules.table import one_line
-from schedules.watch.figures import next_start
+from schedules.monitor.figures import next_start
+from schedules.views.status import WORST_FIRST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from schedules.board.past import Frame, Past
     from schedules.ledger.facts import Run
     from schedules.ledger.state import JobState
-    from schedules.spec import JobSpec
-    from schedules.watch.known import Known
+    from schedules.monitor.known import Known
+    from schedules.spec.job import JobSpec
 
 LONGEST_WHY = 300
 MOST_RUNS = 24

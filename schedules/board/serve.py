@@ -10,12 +10,12 @@ from schedules.board.asked import Questions
 from schedules.board.latest import Latest
 from schedules.board.picture import Picture
 from schedules.board.routes import Board
-from schedules.connection import connect
+from schedules.console.terminal import say
 from schedules.ledger.records import Records
-from schedules.pace import Pace
-from schedules.serving import serving
-from schedules.terminal import say
-from schedules.watch.looking import Looking, until_told_to_stop
+from schedules.monitor.looking import Looking, until_told_to_stop
+from schedules.serve.serving import serving
+from schedules.server.connection import connect
+from schedules.server.pace import Pace
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from temporalio.client import Client
 
     from schedules.board.guard import Guard
+    from schedules.commands.selection import Selection
     from schedules.errors import TickwrightError
-    from schedules.selection import Selection
-    from schedules.watch.watch import Watch
+    from schedules.monitor.watch import Watch
 
 FOR_CLICKS = 0.4
 """This part of the calls is for clicks, which so need not wait for a look."""

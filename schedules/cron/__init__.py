@@ -2,10 +2,10 @@
 
 from schedules.cron.compile import compile_cron, compile_every
 from schedules.cron.compiled import Compiled, Gap, Repeat
-from schedules.cron.dialects import DIALECTS
 from schedules.cron.effects import ClockEffect, clock_effects
 from schedules.cron.errors import CronError
 from schedules.cron.jitter import jittered
+from schedules.cron.notation.dialects import DIALECTS
 from schedules.cron.occurrences import Occurrences, between, count_between, next_after, previous_before
 from schedules.cron.once import compile_at
 

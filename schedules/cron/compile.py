@@ -11,17 +11,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from schedules.cron import distance
 from schedules.cron.compiled import Compiled, Policy
 from schedules.cron.emit import calendars_of
 from schedules.cron.errors import CronError
 from schedules.cron.exclusions import NO_EXCLUSIONS, exclusions_of, sparing
 from schedules.cron.grid import grid_intervals
 from schedules.cron.local import is_literal, meets_later, plan_for
+from schedules.cron.notation import distance
+from schedules.cron.notation.parse import FieldCountError, parse
 from schedules.cron.occurrences import next_after
 from schedules.cron.offsets import BEGIN, FIRST_YEAR, LAST_YEAR, zone_offsets
 from schedules.cron.once import compile_at
-from schedules.cron.parse import FieldCountError, parse
 from schedules.cron.pattern import Every, Once, Reboot
 from schedules.cron.readings import with_other_readings
 from schedules.cron.reboot import LAST_DAY

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 from schedules.cron.compiled import Policy
 from schedules.cron.epoch import DAY, HOUR, date_of
 from schedules.cron.local import LocalPlan
+from schedules.cron.notation.parse import parse
 from schedules.cron.offsets import FIRST_YEAR, LAST_YEAR
-from schedules.cron.parse import parse
 from schedules.cron.pattern import Pattern
 from schedules.cron.transitions import zone_nights
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from schedules.cron.compiled import Compiled
-    from schedules.cron.parse import FieldCountError
+    from schedules.cron.notation.parse import FieldCountError
 
 ORDERS = {"quartz": "seconds first", "spring": "seconds first", "temporal": "year last"}
 FIVE_FIELDS = ("cron", "kubernetes")

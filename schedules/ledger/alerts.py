@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from schedules.duration import format_duration
 from schedules.ledger.facts import NOT_RUN
+from schedules.text.duration import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from activities.alerts import AlertRequest
-    from activities.watch import WatchedJob, WatchState
+    from activities.notices.contract import AlertRequest
+    from activities.watchdog.contract import WatchedJob, WatchState
     from schedules.ledger.facts import Run, Verdict
     from schedules.ledger.notices import Sent, Told
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from activities.held_back import held_back
-from schedules.duration import format_duration
+from activities.watchdog.held_back import held_back
+from schedules.text.duration import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal
 from zoneinfo import ZoneInfo
 
 from schedules.cron.occurrences import next_after, previous_before
-from schedules.moment import local_text
+from schedules.times.moment import local_text
 
 if TYPE_CHECKING:
     from schedules.model import Times
-    from schedules.moment import Moment
+    from schedules.times.moment import Moment
 
 Kind = Literal["due", "excluded", "no_such_time", "not_scheduled"]
 SECOND = timedelta(seconds=1)

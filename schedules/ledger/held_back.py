@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from activities.held_back import NEVER
+from activities.watchdog.held_back import NEVER
 from schedules.ledger.case import Case, Reason, stamp
 from schedules.ledger.queue import wait_of
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from temporalio.converter import value_to_type
 
-from activities.alerts import ENDED_SIGNAL, SEND_NOTICE, TEND_SCHEDULE, AlertRequest
+from activities.notices.contract import ENDED_SIGNAL, SEND_NOTICE, TEND_SCHEDULE, AlertRequest
 from schedules.ledger.story import failure_text, first_value
 
 if TYPE_CHECKING:

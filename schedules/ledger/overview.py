@@ -10,7 +10,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE
-from schedules.audit import SIGNATURE
 from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.account import may_account
 from schedules.ledger.chains import chained
@@ -22,6 +21,7 @@ from schedules.ledger.records import gathered
 from schedules.ledger.replaced import may_be_replaced, replaced
 from schedules.ledger.state import JobState, state_of
 from schedules.ledger.translate import SCHEDULED_BY, with_times
+from schedules.sync.audit import SIGNATURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

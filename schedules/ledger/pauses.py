@@ -9,8 +9,8 @@ from temporalio.api.enums.v1 import WorkflowExecutionStatus
 
 from activities.contract import RESUME_PREFIX
 from schedules.ledger.state import PauseEnd
-from schedules.operating.notes import paused_until
-from schedules.workers import Workers
+from schedules.notes import paused_until
+from schedules.server.workers import Workers
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -9,7 +9,7 @@ from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.case import SECOND, SLACK, Case, Reason, length, stamp
 from schedules.ledger.earlier import before_creation, between_schedules, forgotten, was_started
 from schedules.ledger.held_back import overlap
-from schedules.operating.notes import paused_until
+from schedules.notes import paused_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,15 +19,15 @@ from temporalio.api.workflowservice.v1 import (
 from temporalio.service import RPCStatusCode
 
 from activities.contract import OWNER_ATTRIBUTE
-from schedules.calls import Calls
 from schedules.errors import ServerError, UndecodableError
-from schedules.gateway import TemporalGateway
 from schedules.ledger.chains import chained
 from schedules.ledger.ends import failure_message, job_result
 from schedules.ledger.reasons import stamp
 from schedules.ledger.scheduler import DIVISION, ID_PREFIX, Part, part_of, timeline_of
 from schedules.ledger.translate import job_from_description, job_from_listing, run_from
-from schedules.pace import Pace
+from schedules.server.calls import Calls
+from schedules.server.gateway import TemporalGateway
+from schedules.server.pace import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence

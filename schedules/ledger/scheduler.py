@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 from temporalio.api.schedule.v1 import Schedule, SchedulePatch
 
 from schedules.ledger.timeline import Event, Timeline
-from schedules.translate_times import from_spec
+from schedules.server.translate_times import from_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -11,8 +11,8 @@ from temporalio.converter import value_to_type
 
 from activities.contract import ASKED_MEMO, JOB_WORKFLOW, OUTCOME_ATTRIBUTE, JobRequest
 from schedules.ledger.facts import Job, Run, Status, scheduled_time
-from schedules.listed import LISTED_ENTRIES
-from schedules.translate_info import from_listing, from_search_attributes
+from schedules.plan.listed import LISTED_ENTRIES
+from schedules.server.translate_info import from_listing, from_search_attributes
 
 if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp

@@ -6,10 +6,10 @@ import json
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from activities.template import is_dynamic
+from activities.steps.template import is_dynamic
 from schedules.errors import SettingsError
-from schedules.nearest import suggestion
-from schedules.shown import shown
+from schedules.text.nearest import suggestion
+from schedules.text.shown import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ def _check(step: StepRequest, params: dict[str, Any], key: str, text: str) -> No
     """By the spec format's own rules; raises SettingsError. Templates stand for any text there, as they do in a spec."""
     from pydantic import ValidationError
 
-    from schedules.run_spec import HandlerSpec
+    from schedules.spec.handlers import HandlerSpec
 
     try:
         HandlerSpec.model_validate({step.handler: params})

@@ -22,7 +22,7 @@ from activities.contract import (
 )
 from schedules.errors import ServerError, SettingsError, TickwrightError
 from schedules.operating.holes import progress_text
-from schedules.workers import Workers
+from schedules.server.workers import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

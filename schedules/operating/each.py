@@ -52,7 +52,7 @@ async def each_job(jobs: Sequence[Job], do: Callable[[Job], Awaitable[tuple[str,
 
 def show(done: Sequence[Done]) -> None:
     """A table of them."""
-    from schedules.table import console, table
+    from schedules.console.table import console, table
 
     rows = [
         {"job": each.job, "result": "failed" if each.failed else "done", "note": each.note, "warning": each.warning}

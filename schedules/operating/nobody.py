@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from activities.contract import JOB_WORKFLOW
-from schedules.workers import Workers
+from schedules.server.workers import Workers
 
 if TYPE_CHECKING:
     from temporalio.client import Client

@@ -6,20 +6,20 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from activities.contract import BACKFILL_PREFIX
+from schedules.commands.trigger import Triggered
 from schedules.errors import SettingsError
-from schedules.gateway import TemporalGateway
 from schedules.ledger.account import account
 from schedules.ledger.due import due
 from schedules.ledger.reasons import stamp
 from schedules.ledger.translate import job_request
-from schedules.moment import local_text
 from schedules.operating.assign import assigned
 from schedules.operating.backfills import Backfills
 from schedules.operating.follow import follow_run, newest_run
 from schedules.operating.holes import GOES_ON
 from schedules.operating.nobody import nobody_there
 from schedules.operating.order import request_for
-from schedules.trigger import Triggered
+from schedules.server.gateway import TemporalGateway
+from schedules.times.moment import local_text
 
 if TYPE_CHECKING:
     import argparse
@@ -44,7 +44,7 @@ async def run_occurrence(
     stop: asyncio.Event,
 ) -> Triggered:
     """Has it run by the job's workers, behind what is running. Raises SettingsError, ServerError and BusyError."""
-    from schedules.explain import moment_of
+    from schedules.commands.explain import moment_of
 
     at = now.replace(microsecond=0)
     if options.scheduled_at:

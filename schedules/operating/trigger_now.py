@@ -6,12 +6,12 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from schedules.commands.trigger import Triggered
 from schedules.errors import ServerError
 from schedules.ledger.reasons import stamp
 from schedules.operating.follow import follow_run, newest_run
 from schedules.operating.writes import Writes
-from schedules.trigger import Triggered
-from schedules.workers import Workers
+from schedules.server.workers import Workers
 
 if TYPE_CHECKING:
     import argparse

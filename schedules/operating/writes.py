@@ -13,11 +13,11 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contract import RESUME_PREFIX, RESUME_WORKFLOW, ResumeOrder
-from schedules.calls import Calls
 from schedules.errors import ServerError
-from schedules.gateway import TemporalGateway
-from schedules.pace import Pace
-from schedules.translate import OVERLAPS
+from schedules.server.calls import Calls
+from schedules.server.gateway import TemporalGateway
+from schedules.server.pace import Pace
+from schedules.server.translate import OVERLAPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from schedules.alert_spec import ChannelSet
-from schedules.calendar_spec import CalendarSet
 from schedules.errors import Location, SpecError, SpecProblem
-from schedules.nearest import suggestion
-from schedules.project import Project
 from schedules.source.part import Part
-from schedules.spec_file import NO_ENVIRONMENT
+from schedules.spec.calendars import CalendarSet
+from schedules.spec.file import NO_ENVIRONMENT
+from schedules.spec.notices import ChannelSet
+from schedules.spec.project import Project
+from schedules.text.nearest import suggestion
 
 
 def assemble(parts: Sequence[Part], environment: str | None) -> Project:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pydantic_core import ErrorDetails
 
 from schedules.errors import SpecProblem
-from schedules.fields import Spec
-from schedules.layers import Layer, Path, origins
 from schedules.source.document import Document
-from schedules.wording import KEY, MISSING, UNKNOWN, meant, path_of, told, written
+from schedules.spec.fields import Spec
+from schedules.spec.layers import Layer, Path, origins
+from schedules.spec.wording import KEY, MISSING, UNKNOWN, meant, path_of, told, written
 
 
 def problems(

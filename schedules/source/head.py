@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from schedules.alert_faults import channel_faults
-from schedules.alert_spec import ChannelSpec
-from schedules.calendar_spec import CalendarSpec, calendar_faults
 from schedules.errors import SpecProblem
-from schedules.layers import Layer, Path
-from schedules.nearest import suggestion
 from schedules.source.document import Document
 from schedules.source.faults import misspellings, problems
-from schedules.spec_file import SHARED, SpecFile
-from schedules.wording import written
+from schedules.spec.calendars import CalendarSpec, calendar_faults
+from schedules.spec.file import SHARED, SpecFile
+from schedules.spec.layers import Layer, Path
+from schedules.spec.notice_faults import channel_faults
+from schedules.spec.notices import ChannelSpec
+from schedules.spec.wording import written
+from schedules.text.nearest import suggestion
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,17 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from schedules.alert_faults import alert_faults
 from schedules.errors import SpecProblem
-from schedules.layers import Layer, merge, merge_job
 from schedules.source.document import Document
 from schedules.source.faults import problem_at, problems, stray_name
 from schedules.source.head import Head, check_head
 from schedules.source.part import Part
-from schedules.spec import JobSpec, unknown_calendars
-from schedules.spec_file import SHARED
-from schedules.step_faults import step_faults
-from schedules.wording import MISSING
+from schedules.spec.file import SHARED
+from schedules.spec.job import JobSpec, unknown_calendars
+from schedules.spec.layers import Layer, merge, merge_job
+from schedules.spec.notice_faults import alert_faults
+from schedules.spec.step_faults import step_faults
+from schedules.spec.wording import MISSING
 
 
 def part_of(document: Document, environment: str | None) -> Part:

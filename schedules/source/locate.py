@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import cache
 
 from schedules.errors import Location, SpecProblem
-from schedules.layers import Path
-from schedules.project import Project
 from schedules.source.document import Document, read_document
 from schedules.source.faults import problem_at
 from schedules.source.head import Head
 from schedules.source.jobs import Jobs
 from schedules.source.malformed import Malformed
-from schedules.wording import written
+from schedules.spec.layers import Path
+from schedules.spec.project import Project
+from schedules.spec.wording import written
 
 
 class Locator:

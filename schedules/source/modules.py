@@ -17,19 +17,19 @@ from types import ModuleType
 from pydantic import ValidationError
 
 from schedules import spec
-from schedules.alert_faults import alert_faults, channel_faults
-from schedules.alert_spec import ChannelSpec
-from schedules.calendar_spec import CalendarSpec, calendar_faults
 from schedules.errors import Location, SpecProblem
-from schedules.fields import Spec, check_owner_part
-from schedules.nearest import suggestion
-from schedules.project import JobSet
-from schedules.shown import shown
 from schedules.source.part import Part
-from schedules.spec import JobSpec, unknown_calendars
-from schedules.spec_file import check_environment
-from schedules.step_faults import step_faults
-from schedules.wording import path_of, told, written
+from schedules.spec.calendars import CalendarSpec, calendar_faults
+from schedules.spec.fields import Spec, check_owner_part
+from schedules.spec.file import check_environment
+from schedules.spec.job import JobSpec, unknown_calendars
+from schedules.spec.notice_faults import alert_faults, channel_faults
+from schedules.spec.notices import ChannelSpec
+from schedules.spec.project import JobSet
+from schedules.spec.step_faults import step_faults
+from schedules.spec.wording import path_of, told, written
+from schedules.text.nearest import suggestion
+from schedules.text.shown import shown
 
 REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from schedules.alert_spec import ChannelSpec
-from schedules.calendar_spec import CalendarSpec
 from schedules.errors import Location, SpecProblem
-from schedules.spec import JobSpec
+from schedules.spec.calendars import CalendarSpec
+from schedules.spec.job import JobSpec
+from schedules.spec.notices import ChannelSpec
 
 
 @dataclass(frozen=True)

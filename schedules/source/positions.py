@@ -5,8 +5,8 @@ from __future__ import annotations
 import yaml
 
 from schedules.errors import Location
-from schedules.layers import Path
 from schedules.source.construct import is_merge, merge_sources
+from schedules.spec.layers import Path
 
 
 class Positions:

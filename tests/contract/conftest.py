@@ -6,8 +6,8 @@ import pytest
 from temporalio.client import Client
 from temporalio.converter import DataConverter
 
-from schedules.codec import data_converter
-from schedules.codec_keys import CodecKeys
+from schedules.server.codec import data_converter
+from schedules.server.codec_keys import CodecKeys
 from tests.contract.world import ServerWorld, TwinWorld, World
 from tests.servers import DevServer
 

@@ -10,9 +10,9 @@ from typing import Any, get_args
 import pytest
 from temporalio.converter import DataConverter
 
-from schedules.differences import differences
-from schedules.listed import listed_equal
 from schedules.model import EVERY_SECOND, Action, Calendar, Interval, Overlap, Policies, Range, Retry, Times
+from schedules.plan.differences import differences
+from schedules.plan.listed import listed_equal
 from tests.contract.world import World
 from tests.factories import EIGHT_ON_WEEKDAYS, desired
 from tests.servers import DevServer

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from temporalio.client import Client, ScheduleUpdate, ScheduleUpdateInput
 
-from schedules.gateway import TemporalGateway
 from schedules.model import DesiredSchedule, ListedSchedule, ObservedSchedule, RuntimeState, Times
-from schedules.port import Schedules
+from schedules.server.gateway import TemporalGateway
+from schedules.server.port import Schedules
 from schedules.testing import SchedulesInMemory
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
-from schedules.compile import compile_job
-from schedules.gateway import TemporalGateway
+from schedules.compile.job import compile_job
 from schedules.ledger.records import Records
-from schedules.spec import JobSpec
+from schedules.server.gateway import TemporalGateway
+from schedules.spec.job import JobSpec
 from tests.factories import job as job_spec
 
 if TYPE_CHECKING:

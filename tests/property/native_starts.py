@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from activities.contract import CatchUpRequest, LateStart, LateVerdict, TimesRequest
-from activities.late_decision import Evidence, decide, text
+from activities.late.decision import Evidence, decide, text
 
 EPOCH = datetime(2027, 3, 1, tzinfo=UTC)
 NO_TIMES = TimesRequest("UTC")

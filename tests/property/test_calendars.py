@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 import pytest
 
-from schedules.calendar_spec import CalendarSet, CalendarSpec
 from schedules.cron import CronError, Occurrences
-from schedules.job_times import JobTimes, job_times
-from schedules.next_job import asked_job
-from schedules.project import Project
-from schedules.upcoming import upcoming
+from schedules.spec.calendars import CalendarSet, CalendarSpec
+from schedules.spec.project import Project
+from schedules.times.job import JobTimes, job_times
+from schedules.times.next_job import asked_job
+from schedules.times.upcoming import upcoming
 from tests.factories import job
 from tests.oracle.business_days import Office, business_day_runs, cron_runs
 

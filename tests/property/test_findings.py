@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from schedules.calendar_spec import CalendarSet, CalendarSpec
-from schedules.finding import IDS, Finding
-from schedules.findings import findings
-from schedules.job_times import job_times
-from schedules.project import Project
+from schedules.lint.finding import IDS, Finding
+from schedules.lint.findings import findings
+from schedules.spec.calendars import CalendarSet, CalendarSpec
+from schedules.spec.project import Project
+from schedules.times.job import job_times
 from tests.factories import job
 
 if TYPE_CHECKING:
-    from schedules.spec import JobSpec
+    from schedules.spec.job import JobSpec
 
 NOW = datetime(2027, 3, 1, tzinfo=UTC)
 CALENDARS = {

@@ -12,10 +12,10 @@ import pytest
     ("module", "kept_out"),
     [
         ("activities.contract", ["temporalio", "pydantic", "structlog", "aiohttp"]),
-        ("activities.template", ["temporalio", "pydantic", "aiohttp"]),
+        ("activities.steps.template", ["temporalio", "pydantic", "aiohttp"]),
         ("activities.idempotency", ["temporalio", "pydantic", "aiohttp"]),
         ("activities.registry", ["temporalio", "aiohttp", "structlog"]),
-        ("activities.secrets", ["temporalio", "aiohttp"]),
+        ("activities.steps.secrets", ["temporalio", "aiohttp"]),
         ("worker.app", ["aiohttp", "yarl", "apprise", "requests"]),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schedules.source import Project, SpecError, load_project
+from schedules.source.load import Project, SpecError, load_project
 
 GOOD = [path.read_bytes() for path in sorted((Path(__file__).parents[1] / "specs" / "good").iterdir())]
 LINES = sorted({line for text in GOOD for line in text.splitlines()})
@@ -84,7 +84,7 @@ def test_any_order_of_lines(tmp_path: Path, data: bytes) -> None:
     check(tmp_path / "a.yaml", data, None)
 
 
-@pytest.mark.parametrize("module", ["schedules.source", "schedules.json_schema", "schedules.reference"])
+@pytest.mark.parametrize("module", ["schedules.source.load", "schedules.spec.json_schema", "schedules.spec.reference"])
 def test_loading_specs_starts_without_temporal_and_without_an_event_loop(module: str) -> None:
     code = f"import {module}, sys; sys.exit(str({{'temporalio', 'asyncio', 'aiohttp'}} & sys.modules.keys() or ''))"
 

@@ -22,8 +22,8 @@ from temporalio.worker import Worker
 
 from activities import HandlerError, JobContext, handler
 from activities.contract import JOB_WORKFLOW, CatchUpPolicy, CatchUpRequest, JobRequest, RetryRequest
-from activities.late_start import LateStartActivities
-from schedules.terminal import leave
+from activities.late.start import LateStartActivities
+from schedules.console.terminal import leave
 from tests.child_workflow import Child
 from tests.replay.record_told import tell, told_folder
 from tests.runs import request

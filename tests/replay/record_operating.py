@@ -17,11 +17,11 @@ from temporalio.client import Client, WorkflowFailureError
 from temporalio.worker import Worker
 
 from activities.contract import BACKFILL_PREFIX, BACKFILL_WORKFLOW, RESUME_PREFIX, RESUME_WORKFLOW, ResumeOrder
-from activities.late_start import LateStartActivities
+from activities.late.start import LateStartActivities
 from activities.operate import OperateActivities
+from schedules.console.terminal import leave
 from schedules.operating.follow import newest_run
 from schedules.operating.order import request_for
-from schedules.terminal import leave
 from tests.integration.scenes import Scene, shell
 from tests.replay.record import without_traces
 from tests.servers import dev_server

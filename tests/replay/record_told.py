@@ -21,14 +21,14 @@ from temporalio.client import (
 from temporalio.worker import Worker
 
 from activities import HandlerError, handler
-from activities.alerts import INCIDENT_PREFIX, WATCHDOG_WORKFLOW, AlertRequest, Target
 from activities.contract import JOB_WORKFLOW, TimesRequest
 from activities.handlers.http import open_session
-from activities.report import ReportActivities
-from activities.secrets import SecretStore
-from activities.send import SendActivities
-from activities.watch import WatchdogRequest, WatchedJob
-from activities.watchdog import WatchActivities
+from activities.notices.contract import INCIDENT_PREFIX, WATCHDOG_WORKFLOW, AlertRequest, Target
+from activities.notices.report import ReportActivities
+from activities.notices.send import SendActivities
+from activities.steps.secrets import SecretStore
+from activities.watchdog.contract import WatchdogRequest, WatchedJob
+from activities.watchdog.missed import WatchActivities
 from tests.receiver import Receiver, receiver
 from tests.runs import request
 from tests.step_calls import bench

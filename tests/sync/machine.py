@@ -15,13 +15,13 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from schedules.apply import Applied, Applier
-from schedules.audit import SIGNATURE, Audit
-from schedules.differences import differences
 from schedules.errors import TickwrightError
 from schedules.model import Action, Calendar, DesiredSchedule, Interval, Policies, Range, RuntimeState, Times
-from schedules.port import Schedules
-from schedules.reconcile import Depth, plan_sync
+from schedules.plan.differences import differences
+from schedules.server.port import Schedules
+from schedules.sync.apply import Applied, Applier
+from schedules.sync.audit import SIGNATURE, Audit
+from schedules.sync.reconcile import Depth, plan_sync
 from schedules.testing import Fault, Habits, SchedulesInMemory
 from tests.factories import NOW, desired
 

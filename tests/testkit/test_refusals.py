@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schedules.errors import SpecError
-from schedules.run_spec import RunSpec
-from schedules.spec import CronEntry, JobSpec
+from schedules.spec.handlers import RunSpec
+from schedules.spec.job import CronEntry, JobSpec
 from tests.testkit.conftest import SECRETS
 from worker.testkit import Fault, KitError, TestKit
 

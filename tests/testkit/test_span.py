@@ -13,7 +13,7 @@ from aiohttp import web
 
 from activities import HandlerError
 from activities.contract import StepRequest
-from schedules.spec import CronEntry, EveryEntry, JobSpec, RunSpec, WorkflowSpec
+from schedules.spec.job import CronEntry, EveryEntry, JobSpec, RunSpec, WorkflowSpec
 from tests.testkit.conftest import SECRETS
 from worker.testkit import Call, Fault, KitError, StandIn, TestKit
 from worker.testkit.request import on_the_kits_worker

@@ -15,20 +15,20 @@ from prometheus_client import generate_latest
 
 import activities.idempotency.__main__
 import schedules.__main__
-import schedules.monitor
-import schedules.sync
-import schedules.terminal
+import schedules.commands.monitor
+import schedules.commands.sync
+import schedules.console.terminal
 import worker.__main__
 import worker.codec_server
-import worker.dev
+import worker.dev.run
 from activities.observe import RunEnded, StepFinished, StepStarted
-from schedules.codec_keys import SETTINGS as CODEC_SETTINGS
-from schedules.explain import UI_URL
-from schedules.load import load_checked
-from schedules.modules import find_handlers, import_modules
-from schedules.watch.export import Exporter, Seen
+from schedules.commands.explain import UI_URL
+from schedules.lint.load import load_checked
+from schedules.monitor.export import Exporter, Seen
+from schedules.server.codec_keys import SETTINGS as CODEC_SETTINGS
+from schedules.source.user_modules import find_handlers, import_modules
 from tests import readme
-from worker.metrics import WorkerMetrics
+from worker.metrics.metrics import WorkerMetrics
 from worker.settings import SECRET_PREFIX, WorkerSettings
 
 if TYPE_CHECKING:
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 ENTRIES = {
     "activities.idempotency": activities.idempotency.__main__,
     "schedules": schedules.__main__,
-    "schedules.monitor": schedules.monitor,
-    "schedules.sync": schedules.sync,
+    "schedules.monitor": schedules.commands.monitor,
+    "schedules.sync": schedules.commands.sync,
     "worker": worker.__main__,
     "worker.codec_server": worker.codec_server,
-    "worker.dev": worker.dev,
+    "worker.dev": worker.dev.run,
 }
 UNCHECKED = {".", "cp", "echo", "export", "mkdir", "rm", "sed", "tcld"}
 OF_A_COMMAND = {"JOB", "STEP", "SCHEDULED_AT", "ATTEMPT", "IDEMPOTENCY_KEY"}
@@ -78,7 +78,7 @@ def test_every_page_is_read_from_the_readme() -> None:
 def parse(module: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> argparse.Namespace:
     """What the real parser of a command makes of the arguments; SystemExit where it does not like them."""
     entry, parsed = ENTRIES[module], list[Any]()
-    for place in (entry, schedules.terminal):  # The worker imports it late.
+    for place in (entry, schedules.console.terminal):  # The worker imports it late.
         monkeypatch.setattr(place, "run", lambda parser, given: parsed.append(parser.parse_args(given)), raising=False)
     entry.main(arguments)
     namespace: argparse.Namespace = parsed[0]

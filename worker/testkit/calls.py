@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from activities.attempt import Attempt
     from activities.contract import HandlerKind, LastSuccess
+    from activities.steps.attempt import Attempt
 
 
 @dataclass(frozen=True, kw_only=True)

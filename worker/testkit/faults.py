@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from activities.ending import Ending
 from activities.errors import HandlerError
-from schedules.nearest import suggestion
+from activities.steps.ending import Ending
+from schedules.text.nearest import suggestion
 from worker.testkit.errors import KitError
 from worker.testkit.moments import Moment, means, shown
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
-from activities.template import secrets_used
+from activities.steps.template import secrets_used
 from worker.app import Offer
 from worker.modules import type_name
 from worker.testkit.errors import KitError

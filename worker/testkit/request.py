@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from temporalio.converter import value_to_type
 
 from activities.contract import JOB_WORKFLOW, JobRequest, StepRequest
-from schedules.compile import compile_project_job
+from schedules.compile.job import compile_project_job
 from worker.testkit.errors import KitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
-    from schedules.project import Project
-    from schedules.spec import JobSpec
+    from schedules.spec.job import JobSpec
+    from schedules.spec.project import Project
 
 
 def request_of(

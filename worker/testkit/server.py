@@ -19,7 +19,7 @@ from temporalio.client import Client
 from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
 from activities.handlers.process import GuardedProcess
-from worker.ports import HOST, free_port
+from worker.dev.ports import HOST, free_port
 from worker.testkit.errors import KitError
 
 if TYPE_CHECKING:

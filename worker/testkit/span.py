@@ -9,12 +9,12 @@ from itertools import islice
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from schedules.load import load_checked
-from schedules.nearest import suggestion
-from schedules.next_job import asked_job
-from schedules.project import Project
-from schedules.spec import JobSpec
-from schedules.upcoming import upcoming
+from schedules.lint.load import load_checked
+from schedules.spec.job import JobSpec
+from schedules.spec.project import Project
+from schedules.text.nearest import suggestion
+from schedules.times.next_job import asked_job
+from schedules.times.upcoming import upcoming
 from worker.testkit.errors import KitError
 from worker.testkit.moments import Moment, end_of_day, instant, shown
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from activities.errors import HandlerError
-from activities.output import to_json
+from activities.steps.output import to_json
 from worker.testkit.calls import Call, as_written
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from activities.attempt import Attempt, StepHandler
     from activities.contract import HandlerKind, StepRequest
+    from activities.steps.attempt import Attempt, StepHandler
 
 StandIn = Callable[[Call], Any] | dict[str, Any] | list[Any] | str | float | bool
 """What a step gives back, or a function (sync or async) that says so, or raises. None as an output needs a function."""

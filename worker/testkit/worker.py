@@ -12,12 +12,12 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
-from activities.attempt import Attempt
 from activities.contract import HANDLER_TIMEOUT, RUN_STEP, StepCall, StepResult
 from activities.handlers.calls import Calls
 from activities.handlers.late import LateSession
-from activities.run import StepActivities
-from activities.secrets import VARIABLE_PREFIX, SecretStore
+from activities.steps.attempt import Attempt
+from activities.steps.run import StepActivities
+from activities.steps.secrets import VARIABLE_PREFIX, SecretStore
 from worker.app import SANDBOX
 from worker.times import previous_occurrence
 

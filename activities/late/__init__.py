@@ -1,0 +1,1 @@
+"""Runs that started late: why, and what runs instead of them."""

@@ -1,0 +1,1 @@
+"""Notices to people and pings to outside monitors."""

@@ -1,0 +1,1 @@
+"""One step of a run: its parameters, its attempts and its result."""

@@ -1,0 +1,212 @@
+"""Templates in a step's parameters: `{name}`, `{name:format}` and `{steps.NAME.output.KEY…}`; `${secret:NAME}` is a reference and no template.
+
+Nothing else is evaluated: no attribute or conversion. `{{` and `}}` are literal braces. Keys of mappings are literal: one with
+a template or reference in it is refused, since nobody would want it sent as it stands. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from activities.errors import HandlerError, Problem
+from activities.steps.step_output import STEPS, as_text, output_problem, pick, step_named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+Names = Mapping[str, Any]
+"""What the names in templates stand for: aware datetimes, texts and numbers; under `steps.NAME` the output of that step."""
+TIMES = frozenset({"scheduled_at", "interval_start", "interval_end", "last_success"})
+STABLE_NAMES = TIMES | {"job", "step", "run_id"}
+"""Names with the same value in every attempt: what belongs in a request body, which an Idempotency-Key stands for."""
+NAMES = STABLE_NAMES | {"attempt"}
+
+_PART = re.compile(r"\$\{secret:(?P<secret>[^{}]*)\}|(?P<double>\{\{|\}\})|\{(?P<field>[^{}]*)\}|(?P<stray>[{}])")
+_SECRET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_DIRECTIVE = re.compile(r"%[-_0^#]?[aAbBcCdDeFfgGhHIjklmMnpPrRsStTuUVwWxXyYzZ%]")
+_KEY = "`{0}` is a key, and keys are literal; templates and secrets stand in values alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a string: literal text, the inside of `{…}`, the name in `${secret:…}`, or a brace without partner."""
+
+    kind: Literal["text", "field", "secret", "stray"]
+    text: str
+    after_dollar: bool = False
+
+
+def parts(text: str) -> Iterator[Part]:
+    """Split `text`; every character of it is in exactly one part."""
+    end = 0
+    for match in _PART.finditer(text):
+        if match.start() > end:
+            yield Part("text", text[end : match.start()])
+        after_dollar = text[: match.start()].endswith("$")
+        end = match.end()
+        match match.lastgroup:
+            case "double":
+                yield Part("text", match["double"][0])
+            case "secret" | "field" | "stray" as kind:
+                yield Part(kind, match[kind], after_dollar)
+    if end < len(text):
+        yield Part("text", text[end:])
+
+
+def strings(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Every string in a JSON value with its path; keys of mappings are not among them."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from strings(item, (*path, key))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from strings(item, (*path, index))
+
+
+def dynamic_keys(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Every key of a mapping in a JSON value that has a template or secret reference in it, with its path."""
+    items: list[tuple[Any, Any]] = []
+    if isinstance(value, dict):
+        items = list(value.items())
+        yield from (((*path, key), key) for key in value if isinstance(key, str) and is_dynamic(key))
+    elif isinstance(value, list | tuple):
+        items = list(enumerate(value))
+    for key, item in items:
+        yield from dynamic_keys(item, (*path, key))
+
+
+def is_dynamic(text: str) -> bool:
+    """Whether rendering puts something in the place of a part of `text`."""
+    return any(part.kind in {"field", "secret"} for part in parts(text))
+
+
+def names_used(value: Any) -> set[str]:
+    """Names that the templates in a JSON value mention, known or not."""
+    found = (part for _, text in strings(value) for part in parts(text) if part.kind == "field")
+    return {part.text.partition(":")[0] for part in found}
+
+
+def outputs_used(value: Any) -> set[str]:
+    """The steps whose outputs the templates in a JSON value mention."""
+    return {step for name in names_used(value) if (step := step_named(name)) is not None}
+
+
+def secrets_used(value: Any) -> list[tuple[tuple[str | int, ...], str]]:
+    """Path and name of every secret reference in a JSON value."""
+    return [(path, part.text) for path, text in strings(value) for part in parts(text) if part.kind == "secret"]
+
+
+def check(value: Any, allowed: Collection[str] = NAMES) -> list[Problem]:
+    """Everything wrong with the templates in a JSON value, in reading order, then keys that look like templates."""
+    found = [
+        Problem(path, message)
+        for path, text in strings(value)
+        for part in parts(text)
+        if (message := _problem(part, allowed)) is not None
+    ]
+    return found + [Problem(path, _KEY.format(key)) for path, key in dynamic_keys(value)]
+
+
+def render(value: Any, names: Names, secret: Callable[[str], str] | None = None, *, typed: bool = False) -> Any:
+    """A copy of a JSON value with templates and secrets filled in, in one pass: neither can bring in the other.
+
+    With `typed`, a string that is one template of a step's output becomes that JSON value; otherwise, and amid other
+    text, its text. Datetimes must be aware. Raises a permanent HandlerError for what `check` reports, for an output that
+    is not there, and for a secret when `secret` is None.
+    """
+    if isinstance(value, str):
+        found = list(parts(value))
+        if typed and len(found) == 1 and found[0].kind == "field" and step_named(found[0].text) is not None:
+            return _output(found[0], names)
+        return "".join(_text(part, names, secret) for part in found)
+    if isinstance(value, dict):
+        if key := next((key for key in value if isinstance(key, str) and is_dynamic(key)), None):
+            raise HandlerError(_KEY.format(key), permanent=True)
+        return {key: render(item, names, secret, typed=typed) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [render(item, names, secret, typed=typed) for item in value]
+    return value
+
+
+def _text(part: Part, names: Names, secret: Callable[[str], str] | None) -> str:
+    if part.kind == "text":
+        return part.text
+    if part.kind == "field" and step_named(part.text) is not None:
+        return as_text(_output(part, names))
+    if (message := _problem(part, names)) is not None:
+        raise HandlerError(message, permanent=True)
+    if part.kind == "secret":
+        if secret is None:
+            raise HandlerError(
+                f"`${{secret:{part.text}}}` cannot be used here: it would be stored in the history", permanent=True
+            )
+        return secret(part.text)
+    name, _, form = part.text.partition(":")
+    value = names[name]
+    return _time(value, form) if isinstance(value, datetime) else str(value)
+
+
+def _output(part: Part, names: Names) -> Any:
+    try:
+        return pick(part.text, names)
+    except LookupError as error:
+        raise HandlerError(str(error.args[0]), permanent=True) from None
+
+
+def _time(when: datetime, form: str) -> str:
+    if not form:
+        text = when.isoformat(timespec="seconds")
+        return text.removesuffix("+00:00") + "Z" if when.tzname() == "UTC" else text
+    # The C library's `%s` takes the fields for the machine's own local time, whatever the zone.
+    form = _DIRECTIVE.sub(lambda found: str(int(when.timestamp())) if found[0] == "%s" else found[0], form)
+    try:
+        return when.strftime(form)
+    except ValueError as error:
+        raise HandlerError(f"the format `{form!a}` cannot be used: {error}", permanent=True) from None
+
+
+def _problem(part: Part, allowed: Collection[str]) -> str | None:
+    match part.kind:
+        case "text":
+            return None
+        case "stray":
+            return f"a single `{part.text}` has no partner; double it for a literal one: `{part.text * 2}`"
+        case "secret" if _SECRET_NAME.fullmatch(part.text):
+            return None
+        case "secret":
+            return f"`${{secret:{part.text}}}` names no secret: a name is letters, digits and `_`, a digit not first"
+        case "field":
+            return _field_problem(part, allowed)
+
+
+def _field_problem(part: Part, allowed: Collection[str]) -> str | None:
+    name, colon, form = part.text.partition(":")
+    if part.text.startswith(STEPS):
+        return output_problem(part.text, allowed)
+    if name not in allowed:
+        return _unknown(part, allowed)
+    if not colon:
+        return None
+    if name not in TIMES:
+        return f"`{name}` takes no format; write `{{{name}}}`"
+    rest = _DIRECTIVE.sub("", form)
+    if rest == form or "%" in rest:
+        return f"`{form}` is no date format; write one like `{{{name}:%Y-%m-%d}}`, or `{{{name}}}` for RFC 3339"
+    return None
+
+
+def _unknown(part: Part, allowed: Collection[str]) -> str:
+    shown = f"${{{part.text}}}" if part.after_dollar else f"{{{part.text}}}"
+    literal = f"${{{{{part.text}}}}}" if part.after_dollar else f"{{{{{part.text}}}}}"
+    hint = f"double the brace for a literal one: `{literal}`"
+    if part.text.lower().startswith("secret"):
+        hint = f"write `${{secret:NAME}}` for a secret, or {hint}"
+    elif part.after_dollar:
+        hint = f"{hint} leaves it to the shell"
+    return f"`{shown}` is not known here; the names are {', '.join(sorted(name for name in allowed if not name.startswith(STEPS)))}; {hint}"

@@ -1,0 +1,76 @@
+"""`python -m schedules lint PATH…`: everything about the specs that can be checked offline."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from schedules.commands.options import given_registry, spec_options
+from schedules.console.terminal import STDOUT, say
+from schedules.errors import SettingsError, SpecError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from schedules.spec.project import Project
+    from schedules.views.lint import Placed
+
+RIGHT, WRONG = 0, 2
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's options on `parser`."""
+    parser.description = "Check spec files without a server. Exit codes: 0 right; 2 wrong."
+    spec_options(parser)
+    parser.add_argument("--strict", action="store_true", help="let warnings count as errors")
+    parser.add_argument(
+        "--max-starts-per-second",
+        type=float,
+        metavar="N",
+        help="starts that the namespace allows, over all jobs (default: 30, that of a self-hosted server)",
+    )
+    parser.add_argument("--quiet-windows", action="store_true", help="tell the hours at which nothing starts")
+    parser.add_argument("--output", choices=["text", "json"], default="text", help="json: one document on stdout")
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Runs the command; its exit code. Raises SettingsError for a wrong option, SpecError for text about wrong specs."""
+    from schedules.lint.load import load_readable
+
+    registry, now = given_registry(options), datetime.now(UTC)
+    try:
+        project, times = load_readable(options.paths, options.env, registry, now)
+    except SpecError as error:
+        if options.output == "text":
+            raise
+        return _shown_as_json(error)
+    from schedules.lint.findings import STARTS_PER_SECOND, findings
+    from schedules.source.locate import Locator
+    from schedules.views.lint import placed
+
+    limit = STARTS_PER_SECOND if options.max_starts_per_second is None else options.max_starts_per_second
+    if not limit > 0:
+        raise SettingsError(f"--max-starts-per-second {limit:g}: write a number above 0, for example 30")
+    found = placed(findings(project, times, now, limit=limit, quiet=options.quiet_windows), Locator(project))
+    _show(project, found, options.output)
+    wrong = ("error", "warning") if options.strict else ("error",)
+    return WRONG if any(each.severity in wrong for each in found) else RIGHT
+
+
+def _show(project: Project, found: Sequence[Placed], output: str) -> None:
+    from schedules.views.lint import document, summary
+
+    if output == "json":
+        STDOUT.answer(json.dumps(document(project.owner, len(project.jobs), found), indent=2) + "\n")
+    else:
+        say("\n".join([*(each.line() for each in found), summary(project, found)]))
+
+
+def _shown_as_json(error: SpecError) -> int:
+    from schedules.views.lint import document, unreadable
+
+    STDOUT.answer(json.dumps(document(None, 0, unreadable(error.problems)), indent=2) + "\n")
+    return WRONG

@@ -1,0 +1,157 @@
+"""`python -m schedules status [PATH…]`: the state of every job."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from schedules.commands.options import at_least
+from schedules.commands.reading import answer, output_option, read
+from schedules.commands.selection import check_found, selected, selection_options
+from schedules.errors import SettingsError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rich.console import RenderableType
+
+    from schedules.commands.selection import Selection
+    from schedules.ledger.overview import Overview
+    from schedules.ledger.records import Records
+
+USUAL_SECONDS = 5
+NARROW = 60
+"""Columns of a terminal on which a reason is cut to so many characters."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's options on `parser`."""
+    parser.description = (
+        "The state of every job: when it ran and runs next, how it ended, what it missed, who paused it."
+    )
+    selection_options(parser)
+    parser.add_argument(
+        "--since", default="24h", metavar="T", help="count from then on: 24h, 7d or a time of UTC (default: 24h)"
+    )
+    parser.add_argument(
+        "--watch",
+        nargs="?",
+        type=at_least(1),
+        const=USUAL_SECONDS,
+        metavar="S",
+        help=f"go on, and look again every S seconds (default: {USUAL_SECONDS})",
+    )
+    output_option(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Runs the command; its exit code. Raises TickwrightError for what ends it early."""
+    if options.watch and options.output == "json":
+        raise SettingsError("--watch is for people; call again for another JSON document")
+    meant = selected(options)
+
+    async def work(records: Records, now: datetime) -> int:
+        if options.watch:
+            await _watch(records, meant, options)
+        found = await look(records, meant, options.since, now)
+        _show(found, options.output, now)
+        return 0
+
+    return read(work)
+
+
+async def look(records: Records, meant: Selection, since: str, now: datetime) -> Overview:
+    """The states of the jobs that are meant, worst first."""
+    from dataclasses import replace
+
+    from schedules.ledger.incidents import open_incidents
+    from schedules.ledger.overview import known_times, overview
+    from schedules.ledger.state import missing_job
+    from schedules.times.moment import parse_instant
+    from schedules.views.status import worst_first
+
+    begin = parse_instant(since, now, option="--since")
+    if begin > now:
+        raise SettingsError(f"--since {since}: write a time that has been")
+    listed = await records.jobs(meant.owner)
+    check_found(meant, listed, listed or await records.jobs(None))
+    jobs = known_times([job for job in listed if meant.takes(job.name)], meant.times)
+    found = await overview(records, jobs, meant.owner, begin, now, all_jobs=meant.whole)
+    incidents = await open_incidents(records)
+    states = [replace(state, incident=incidents.get(state.name)) for state in found.states]
+    there = {job.name for job in jobs}
+    absent = [
+        missing_job(job.name, meant.owner or "", job.timezone)
+        for job in (meant.jobs or {}).values()
+        if job.name not in there and meant.takes(job.name) and still_to_come(meant, job.name, now)
+    ]
+    return replace(found, states=worst_first([*states, *absent]))
+
+
+def still_to_come(meant: Selection, name: str, now: datetime) -> bool:
+    """Whether a job of the files has times to come: one that has none needs no schedule, and has none after a while."""
+    from schedules.cron.occurrences import next_after
+
+    return name not in meant.times or next_after(meant.times[name], now) is not None
+
+
+def _show(found: Overview, output: str, now: datetime) -> None:
+    from schedules.console.table import console
+    from schedules.ledger.reasons import stamp
+    from schedules.views.status import state_json
+
+    if output == "json":
+        states = [state_json(state) for state in found.states]
+        answer({"at": stamp(now), "since": stamp(found.since), "complete": found.complete, "jobs": states})
+    else:
+        screen = console()
+        screen.print(_picture(found, now, screen.width))
+
+
+def _picture(found: Overview, now: datetime, width: int) -> RenderableType:
+    from rich.console import Group
+    from rich.text import Text
+
+    from schedules.console.table import cut, fitting, one_line, table
+    from schedules.views.status import COLUMNS, LEAST_FIRST, state_row, summary
+
+    shown, more = cut(found.states)
+    rows = [state_row(state, now) for state in shown]
+    if width < NARROW:
+        rows = [{**row, "why": one_line(row["why"], NARROW)} for row in rows]
+    empty = {column for column in COLUMNS[2:] if not any(row[column] for row in rows)}
+    if len({state.owner for state in found.states}) == 1:
+        empty.add("owner")
+    used = fitting([column for column in COLUMNS if column not in empty], rows, width, LEAST_FIRST)
+    return Group(table(used, rows), *([Text(more)] if more else []), Text(summary(found.states, found)))
+
+
+async def _watch(records: Records, meant: Selection, options: argparse.Namespace) -> None:
+    """Until interrupted; what the server could not answer is said, and asked again. Without a terminal, table after table."""
+    from rich.live import Live
+
+    from schedules.console.table import console
+
+    screen = console()
+    if not screen.is_terminal:
+        while True:
+            screen.print(await _picture_now(records, meant, options.since, screen.width))
+            await asyncio.sleep(options.watch)
+    with Live(console=screen, auto_refresh=False, vertical_overflow="crop") as live:
+        while True:
+            live.update(await _picture_now(records, meant, options.since, screen.width), refresh=True)
+            await asyncio.sleep(options.watch)
+
+
+async def _picture_now(records: Records, meant: Selection, since: str, width: int) -> RenderableType:
+    from rich.text import Text
+
+    from schedules.errors import ServerError
+
+    now = datetime.now(UTC)
+    try:
+        return _picture(await look(records, meant, since, now), now, width)
+    except ServerError as error:
+        return Text(str(error))

@@ -1,0 +1,119 @@
+"""`python -m schedules.sync PATH…`: makes a Temporal namespace match the spec files."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NoReturn
+
+from schedules.commands.options import at_least, given_registry, spec_options
+from schedules.console.terminal import run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from temporalio.client import Client
+
+    from activities.registry import HandlerRegistry
+    from schedules.model import ListedSchedule
+
+EPILOG = """\
+Exit codes: 0 done or in sync; 1 something failed or was refused; 2 the spec, a setting or the command line is wrong;
+3 --check found changes; 130 and 143 interrupted.
+Each write is logged on standard error with who, when and the git commit of the specs.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's options on `parser`."""
+    parser.description = "Make the Temporal schedules of a project match its spec files."
+    parser.epilog = EPILOG
+    spec_options(parser)
+    look = parser.add_mutually_exclusive_group()
+    look.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
+    look.add_argument("--check", action="store_true", help="like --dry-run, and exit with 3 if anything would change")
+    look.add_argument("--plan-out", metavar="FILE", help="like --dry-run, and keep the plan for --apply-plan")
+    look.add_argument(
+        "--apply-plan",
+        metavar="FILE",
+        help="apply this plan, if it is still the one that would be made, else exit with 1; with 2 if the file was edited",
+    )
+    parser.add_argument(
+        "--no-prune",
+        action="store_true",
+        help="keep owned schedules that are no longer in the files; by default they are deleted",
+    )
+    parser.add_argument(
+        "--max-delete",
+        type=at_least(0),
+        metavar="N",
+        help="allow up to N deletions (default: refused when they are more than 10 and also over 30%% of what is owned)",
+    )
+    parser.add_argument(
+        "--adopt", action="store_true", help="take over schedules of these names that others own, and overwrite them"
+    )
+    parser.add_argument(
+        "--deep", action="store_true", help="describe every schedule, to see hand edits that List does not show"
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="show the plan, but change nothing and exit with 1 where preflight has a warning",
+    )
+    parser.add_argument(
+        "--no-preflight",
+        action="store_true",
+        help="do not ask whether there are workers for the jobs (nor is it asked where a plain sync finds nothing to do)",
+    )
+    parser.add_argument(
+        "--rate",
+        type=at_least(1),
+        metavar="N",
+        help="make at most N requests a second (default: as many as the server takes)",
+    )
+    parser.add_argument(
+        "--output",
+        choices=["text", "json", "markdown"],
+        default="text",
+        help="json, markdown: one document on stdout, for a program or for a comment on a pull request",
+    )
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Runs the command; its exit code. Raises TickwrightError for what ends it early."""
+    import asyncio
+    import gc
+
+    code = asyncio.run(_run(options, given_registry(options)))
+    gc.collect()
+    return code
+
+
+async def _run(options: argparse.Namespace, registry: HandlerRegistry | None) -> int:
+    from schedules.sync.head_start import load_while_asking
+
+    async def ask(owner: str) -> tuple[Client, list[ListedSchedule]]:
+        from schedules.server.connection import connect
+        from schedules.server.gateway import TemporalGateway
+
+        client = await connect()
+        return client, await TemporalGateway(client).owned(owner)
+
+    now = datetime.now(UTC)
+    owner, desired, answer = await load_while_asking(options.paths, options.env, registry, now, ask)
+    from schedules.sync.run import SyncRun
+
+    client, listed = answer
+    return await SyncRun(options, owner, desired, now, client).run(listed)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Entry point of `python -m schedules.sync`."""
+    parser = argparse.ArgumentParser(prog="python -m schedules.sync")
+    configure(parser)
+    run(parser, arguments)
+
+
+if __name__ == "__main__":
+    main()

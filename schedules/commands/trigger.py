@@ -1,0 +1,105 @@
+"""`python -m schedules trigger JOB`: runs a job now, or one of its occurrences."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from schedules.commands.operating_options import AT_ONCE, WRITES
+from schedules.commands.reading import answer, output_option, read, the_job
+from schedules.console.terminal import STDOUT, say
+
+if TYPE_CHECKING:
+    import argparse
+    from datetime import datetime
+
+    from schedules.ledger.records import Records
+
+OVERLAPS = ("skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all")
+
+
+@dataclass(frozen=True, slots=True)
+class Triggered:
+    """`result`: `started`, `waiting` behind another run, `dropped` by overlap, or with --wait the outcome."""
+
+    job: str
+    workflow_id: str
+    scheduled_at: str
+    result: str
+    reason: str = ""
+
+
+LONGEST_REASON = 1_000
+FINE = frozenset({"started", "waiting"})
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's options on `parser`."""
+    parser.description = "Runs a job now; with --scheduled-at as the occurrence of that time, under its own id."
+    parser.add_argument("job", metavar="JOB", help="name of a job")
+    parser.add_argument(
+        "--scheduled-at",
+        metavar="T",
+        help="a scheduled time of the job that has passed: local time, time with an offset, or an occurrence's id",
+    )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="that occurrence although it has succeeded, with another idempotency key: effects are done again",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="another parameter for this run alone, and another idempotency key: handler.parameter=value, such as http.json.customer=42; "
+        "step.handler.parameter=value for a job of several steps; may be repeated",
+    )
+    parser.add_argument(
+        "--overlap",
+        choices=OVERLAPS,
+        help="what to do while another run goes on (default: the job's own); not with --scheduled-at or --set",
+    )
+    parser.add_argument("--wait", action="store_true", help="follow it to its end: 0 if it succeeds, 1 otherwise")
+    output_option(parser)
+    parser.epilog = WRITES
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Runs the command; its exit code. Raises TickwrightError for what ends it early."""
+    _check(options)
+
+    async def work(records: Records, now: datetime) -> int:
+        from schedules.console.interrupt import stop_on_signals
+        from schedules.console.table import one_line
+        from schedules.operating.occurrence_run import run_occurrence
+        from schedules.operating.trigger_now import trigger_now
+
+        job = await the_job(records, options.job)
+        stop, _ = stop_on_signals(AT_ONCE)
+        if options.scheduled_at or options.set:
+            done = await run_occurrence(records, job, now, options, say, stop)
+        else:
+            done = await trigger_now(records, job, now, options, say, stop)
+        if options.output == "json":
+            answer(asdict(done))
+        else:
+            reason = f": {one_line(done.reason, LONGEST_REASON)}" if done.reason else ""
+            STDOUT.answer(f"{done.workflow_id} {done.result}{reason}\n")
+        well = done.result == "succeeded" if options.wait else done.result in FINE
+        return 0 if well else 1
+
+    return read(work)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Raises SettingsError for options that say nothing together."""
+    from schedules.errors import SettingsError
+
+    if options.again and not options.scheduled_at:
+        raise SettingsError("--again repeats one occurrence; write which one by --scheduled-at T")
+    if options.overlap and (options.scheduled_at or options.set):
+        raise SettingsError(
+            "--overlap: with --scheduled-at or --set it runs behind what is running; leave --overlap out"
+        )

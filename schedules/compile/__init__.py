@@ -1,0 +1,1 @@
+"""From a job of a spec to the schedule that Temporal should have."""

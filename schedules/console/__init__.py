@@ -1,0 +1,1 @@
+"""What a command shares with its terminal: output, progress, tables and signals."""

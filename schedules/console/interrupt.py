@@ -1,0 +1,88 @@
+"""What SIGINT and SIGTERM do while a command waits for others: what it has under way is put in order first."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from schedules.console.terminal import STDOUT, leave, say
+from schedules.errors import TickwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterator
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+AT_ONCE = "interrupted twice; what was under way is made or not: run sync again"
+Found = TypeVar("Found")
+
+
+class SignalledError(TickwrightError):
+    """A signal ended the command, before it wrote anything unless `what` says otherwise."""
+
+    def __init__(self, number: int, what: str = "nothing was changed") -> None:
+        super().__init__(f"interrupted; {what}")
+        self.exit_code = 128 + number
+
+
+async def unless_interrupted(work: Coroutine[Any, Any, Found], what: str = "nothing was changed") -> Found:
+    """What the work gives. Raises SignalledError once a signal has cancelled it and it has come to its end.
+
+    A second signal does what signals did before: it ends the process at once.
+    """
+    task, caught = asyncio.ensure_future(work), list[int]()
+
+    def cancel(number: int) -> None:
+        caught.append(number)
+        task.cancel()
+
+    with _first_signal(cancel):
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if caught:
+                raise SignalledError(caught[0], what) from None
+            raise
+
+
+def stop_on_signals(at_once: str = AT_ONCE) -> tuple[asyncio.Event, list[int]]:
+    """An event that signals set, and the signals caught: what is under way is finished, so that it is known.
+
+    The second signal ends the process with the words `at_once`: a server that hangs can keep what is under way for most of a minute.
+    """
+    stop, caught = asyncio.Event(), list[int]()
+
+    def on_signal(number: int) -> None:
+        if caught:
+            say(at_once)
+            STDOUT.answer_error(at_once)
+            leave(128 + number)
+        caught.append(number)
+        stop.set()
+
+    for number in SIGNALS:
+        asyncio.get_running_loop().add_signal_handler(number, on_signal, number)
+    return stop, caught
+
+
+@contextmanager
+def _first_signal(act: Callable[[int], None]) -> Iterator[None]:
+    """The first signal within the block acts in the loop; the handlers before it are there again for the next, and after it."""
+    loop = asyncio.get_running_loop()
+
+    def handle(number: int, _frame: object) -> None:
+        restore()
+        loop.call_soon_threadsafe(act, number)
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    for number in SIGNALS:
+        signal.signal(number, handle)
+    try:
+        yield
+    finally:
+        restore()

@@ -1,0 +1,154 @@
+"""How a command begins and ends: one message for what went wrong, and always the exit code that it means."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import traceback
+from itertools import pairwise
+from typing import TYPE_CHECKING, NoReturn
+
+from schedules.console.markdown import error_markdown
+from schedules.errors import TickwrightError
+from schedules.text.shown import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from types import FrameType
+
+    from schedules.views.plan import Line
+
+DOCUMENTS = frozenset({"json", "markdown"})
+"""Values of --output for which standard output is one document and nothing else."""
+
+
+class Stdout:
+    """Standard output, where a program may read one document: all else that is written to it goes to standard error."""
+
+    def __init__(self) -> None:
+        self._kept = 1
+        self._kind = ""
+
+    def keep_for(self, kind: str) -> None:
+        """From now on only `answer` writes there: a user's module may print, and so may the SDK's core."""
+        sys.stdout.flush()
+        self._kept = os.dup(1)
+        os.dup2(2, 1)
+        self._kind = kind
+
+    def answer(self, text: str) -> None:
+        """The document. Raises BrokenPipeError where nobody reads it."""
+        data = memoryview(text.encode())
+        while data:
+            data = data[os.write(self._kept, data) :]
+
+    def answer_error(self, message: str) -> None:
+        """In place of the document that was asked for, what went wrong."""
+        if self._kind == "json":
+            self.answer(json.dumps({"error": message}, indent=2) + "\n")
+        elif self._kind == "markdown":
+            self.answer(error_markdown(message))
+
+
+STDOUT = Stdout()
+
+
+def run(parser: argparse.ArgumentParser, arguments: Sequence[str] | None = None) -> NoReturn:
+    """Parses, executes and ends the process.
+
+    The process ends at once and not by way of the interpreter's own clean-up: with a Temporal client in it, that aborts
+    now and then (exit code 134) although all the work is done.
+    """
+    _open_closed()
+    words = sys.argv[1:] if arguments is None else arguments
+    if kind := _document_asked_for(words):
+        STDOUT.keep_for(kind)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupted)
+    try:
+        options = parser.parse_args(words)
+        code: int = options.execute(options)
+    except TickwrightError as error:
+        say(str(error))
+        code = error.exit_code
+        STDOUT.answer_error(str(error))
+    except BrokenPipeError:
+        os._exit(1)
+    except SystemExit as stopped:
+        code = stopped.code if isinstance(stopped.code, int) else 1
+        if code:
+            STDOUT.answer_error("the command line is wrong; see standard error")
+    except Exception as error:  # noqa: BLE001 - a fault of ours: shown whole, and still the exit code that it means
+        traceback.print_exc()
+        code = 1
+        STDOUT.answer_error(f"{type(error).__name__}: {error}")
+    leave(code)
+
+
+def _open_closed() -> None:
+    """Where a standard stream was closed (`>&-`), it leads nowhere: a socket opened later must not take its number."""
+    for number, name in ((0, "stdin"), (1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
+
+
+def _document_asked_for(words: Sequence[str]) -> str | None:
+    """`json` or `markdown`, found before the command line is known to be right; options may be shortened."""
+    for word, following in pairwise([*words, ""]):
+        option, equals, value = word.partition("=")
+        if option.startswith("--o") and "--output".startswith(option) and (value if equals else following) in DOCUMENTS:
+            return value if equals else following
+    return None
+
+
+def leave(code: int) -> NoReturn:
+    """Writes out what is still in a buffer and ends the process."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        os._exit(code or 1)
+    os._exit(code)
+
+
+def say(text: str) -> None:
+    """One message for a person; of what others wrote no character moves the cursor or turns the text round."""
+    print(_plain(text), file=sys.stderr)
+
+
+def _plain(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))
+
+
+COLOURS = {"create": "green", "update": "yellow", "delete": "red", "warning": "bold yellow", "detail": "dim"}
+
+
+def say_lines(lines: Iterable[Line]) -> None:
+    """Lines for a person, in colour on a terminal."""
+    if not sys.stderr.isatty():
+        for line in lines:
+            say(line.text)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True)
+    for line in lines:
+        console.print(Text(_plain(line.text), style=COLOURS.get(line.tone, "")), soft_wrap=True)
+
+
+def _interrupted(number: int, _frame: FrameType | None) -> None:
+    """Before a command has begun to write: nothing is lost by leaving at once."""
+    message = "interrupted; nothing was changed"
+    try:
+        os.write(2, f"{message}\n".encode())
+        STDOUT.answer_error(message)
+    finally:  # Nobody may read it any more, or it came in the middle of an import: the exit code is the same.
+        os._exit(128 + number)

@@ -1,0 +1,1 @@
+"""The findings of `lint`, and loading a project so that errors keep it from being used."""

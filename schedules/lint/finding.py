@@ -1,0 +1,50 @@
+"""What lint can find: each kind with its id, how bad it is, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from schedules.spec.layers import Path
+
+Severity = Literal["error", "warning", "info"]
+FindingId = Literal[
+    "never-fires",
+    "dead-entry",
+    "beyond-horizon",
+    "ended",
+    "fires-rarely",
+    "both-day-fields",
+    "dst-unspecified",
+    "dst-left-out",
+    "interval-drift",
+    "faster-than-timeout",
+    "not-compensated",
+    "catch-up-crowd",
+    "zone-fixed-offset",
+    "nothing-to-move",
+    "calendar-unused",
+    "crowded",
+    "quiet-window",
+    "dst-horizon",
+    "calendar-horizon",
+]
+IDS: tuple[FindingId, ...] = get_args(FindingId)
+ERRORS: frozenset[FindingId] = frozenset({"never-fires"})
+INFOS: frozenset[FindingId] = frozenset({"quiet-window", "dst-horizon", "calendar-horizon"})
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`path` leads from the job to the value; without a job it leads from the top of `file`, empty for all files."""
+
+    id: FindingId
+    message: str
+    path: Path = ()
+    job: str = ""
+    file: str = ""
+
+    @property
+    def severity(self) -> Severity:
+        """An error keeps a sync from starting; a warning does not, unless lint is strict; an info is for information."""
+        return "error" if self.id in ERRORS else "info" if self.id in INFOS else "warning"

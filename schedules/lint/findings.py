@@ -1,0 +1,55 @@
+"""All that lint finds in jobs that can be read, before the server sees any of it. Pure."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from schedules.lint.overlap import catch_up_findings
+from schedules.lint.project import project_findings
+from schedules.lint.reading import reading_findings
+from schedules.lint.steps import steps_findings
+from schedules.lint.times import never_fires, times_findings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from schedules.lint.finding import Finding
+    from schedules.spec.project import Project
+    from schedules.times.job import JobTimes
+
+STARTS_PER_SECOND = 30.0
+"""What a self-hosted server lets the schedules of a namespace start (dynamic config `worker.schedulerNamespaceStartWorkflowRPS`)."""
+
+
+def errors(project: Project, times: Mapping[str, JobTimes]) -> Iterator[Finding]:
+    """What must not be synced; `times` are those of every job."""
+    for job in project.jobs:
+        for finding in never_fires(job, times[job.name]):
+            if finding.id not in job.lint.ignore:
+                yield finding
+
+
+def findings(
+    project: Project,
+    times: Mapping[str, JobTimes],
+    now: datetime,
+    *,
+    limit: float = STARTS_PER_SECOND,
+    quiet: bool = False,
+) -> Iterator[Finding]:
+    """Errors, warnings and infos as seen at an aware instant, without those that a job says to ignore."""
+    yield from errors(project, times)
+    for job in project.jobs:
+        found = times[job.name]
+        seen = (
+            times_findings(job, found, now),
+            catch_up_findings(job, found, now),
+            reading_findings(job, found, project.name, now),
+            steps_findings(job),
+        )
+        for finding in chain.from_iterable(seen):
+            if finding.id not in job.lint.ignore:
+                yield finding
+    yield from project_findings(project, times, now, limit=limit, quiet=quiet)

@@ -1,0 +1,44 @@
+"""Findings about what an outage leaves behind."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from datetime import timedelta
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from schedules.compile.catch_up import compile_catch_up
+from schedules.cron import Occurrences
+from schedules.lint.finding import Finding
+from schedules.spec.catch_up import HOLDING_ALL
+from schedules.text.duration import format_duration
+from schedules.times.horizon import horizon
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from schedules.spec.job import JobSpec
+    from schedules.times.job import JobTimes
+
+MANY = 100
+LOOKED_AT = 3_000
+
+
+def catch_up_findings(job: JobSpec, found: JobTimes, now: datetime) -> Iterator[Finding]:
+    """Under overlap policies that keep all, every missed occurrence in the catch-up window starts, if only to end at once."""
+    direct = bool(job.run and job.run.workflow and job.run.workflow.direct)
+    if job.overlap not in HOLDING_ALL or direct:
+        return
+    begin, end = horizon(now)
+    rule = compile_catch_up(job, found.times, begin)
+    moments = [at.timestamp() for at in islice(Occurrences(found.times).between(begin, end), LOOKED_AT)]
+    most = max((bisect_right(moments, at + rule.window) - index for index, at in enumerate(moments)), default=0)
+    if most - rule.max_missed > MANY:
+        window = format_duration(timedelta(seconds=rule.window))
+        message = (
+            f"a long outage can end with {most} late starts at once, of which {rule.max_missed} do the work: occurrences "
+            f"are irregular, and the longest pause between them makes the server look back for {window}; choose an overlap "
+            "other than buffer_all and allow_all"
+        )
+        yield Finding("catch-up-crowd", message, ("overlap",), job.name)

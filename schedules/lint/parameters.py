@@ -1,0 +1,97 @@
+"""What the models cannot see: templates, secrets, and parameters of handlers, checked before anything is applied. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from activities.steps.graph import ancestors, needs_of
+from activities.steps.secrets import refuse_secrets
+from activities.steps.step_output import STEPS
+from activities.steps.template import NAMES, STABLE_NAMES, check, names_used
+from schedules.compile.steps import compile_steps
+from schedules.spec.job import AtEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from activities.contract import HandlerKind, RetryRequest, StepRequest
+    from activities.errors import Problem
+    from activities.registry import HandlerRegistry
+    from schedules.spec.job import JobSpec
+    from schedules.spec.layers import Path
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One handler of a job: where it stands, where its retries do, what it is given, and the outputs that it may use."""
+
+    path: Path
+    retry_path: Path
+    handler: HandlerKind
+    params: dict[str, Any]
+    retry: RetryRequest
+    outputs: frozenset[str] = frozenset()
+
+
+def check_job(job: JobSpec, registry: HandlerRegistry | None = None) -> Iterator[tuple[Path, str]]:
+    """Every problem of a job as the path within it and a message; without a registry, `python` parameters go unchecked."""
+    if job.run and job.run.workflow and job.run.workflow.direct:
+        for problem in refuse_secrets(job.run.workflow.args):
+            yield ("run", "workflow", "args", *problem.path), problem.message
+        return
+    for checked in _handlers(job):
+        at = (*checked.path, checked.handler)
+        for problem in _problems(checked, registry):
+            yield (*at, *problem.path), problem.message
+        yield from ((at, message) for message in _times(job, names_used(checked.params)))
+        if checked.handler == "workflow" and checked.retry.backoff == "linear":
+            yield (
+                (*checked.retry_path, "retry", "backoff"),
+                "a workflow is retried by the server, which knows no linear; write exponential or fixed",
+            )
+
+
+def _handlers(job: JobSpec) -> Iterator[Checked]:
+    steps = compile_steps(job)
+    if job.run:
+        yield Checked(("run",), (), steps[0].handler, steps[0].params, steps[0].retry)
+        return
+    needs = needs_of(steps)
+    for index, (spec, step) in enumerate(zip(job.steps, steps, strict=True)):
+        at: Path = ("steps", index)
+        before = ancestors(step.name, needs)
+        yield _checked(at, at if spec.retry and "backoff" in spec.retry.model_fields_set else (), step, before)
+        if step.compensate:
+            undo = (*at, "compensate")
+            yield _checked(undo, undo, step.compensate, before | {step.name})
+
+
+def _checked(path: Path, retry_path: Path, step: StepRequest, outputs: frozenset[str]) -> Checked:
+    return Checked(path, retry_path, step.handler, step.params, step.retry, outputs)
+
+
+def _times(job: JobSpec, used: set[str]) -> Iterator[str]:
+    once = all(isinstance(entry, AtEntry) for entry in job.schedule)
+    for name in sorted(used & {"interval_start", "last_success"}) if once else ():
+        yield f"`{name}` is a scheduled time before, and a job that runs once has none; use `scheduled_at`"
+    if "last_success" in used and job.overlap == "allow_all":
+        yield (
+            "`last_success` is not known where runs go on side by side (overlap: allow_all); choose another overlap, or "
+            "use `interval_start`"
+        )
+
+
+def _problems(checked: Checked, registry: HandlerRegistry | None) -> Iterator[Problem]:
+    params, kind = checked.params, checked.handler
+    outputs = {f"{STEPS}{name}" for name in checked.outputs}
+    if kind == "workflow":
+        yield from check(params, STABLE_NAMES | outputs)
+        yield from refuse_secrets(params)
+        return
+    # What is sent under an Idempotency-Key must be the same in every attempt.
+    body = {name: params[name] for name in ("json", "body") if name in params and kind == "http"}
+    yield from check(body, STABLE_NAMES | outputs)
+    yield from check({name: value for name, value in params.items() if name not in body}, NAMES | outputs)
+    if kind == "python" and registry is not None:
+        yield from registry.check_params(params["handler"], params.get("params", {}))

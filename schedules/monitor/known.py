@@ -1,0 +1,130 @@
+"""What a monitor knows of one job from one look to the next. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from schedules.cron.occurrences import next_after, previous_before
+from schedules.ledger.chains import chained
+from schedules.ledger.overview import NO_REASON, Close, Look, dated, depends_on_overlap, look_at
+from schedules.ledger.reasons import SLACK
+from schedules.ledger.replaced import replaced
+from schedules.ledger.state import JobState, state_of
+from schedules.monitor.memory import Memory
+from schedules.plan.listed import cut
+
+if TYPE_CHECKING:
+    from schedules.ledger.facts import Job, Run, Verdict
+    from schedules.ledger.occurrences import Occurrence
+
+SECOND = timedelta(seconds=1)
+LONGEST = timedelta(minutes=10)
+"""A job is thought about anew after so long, whatever happens."""
+PEACE = timedelta(seconds=25)
+"""Between two closer looks at a job."""
+NEVER = datetime.min.replace(tzinfo=UTC)
+BUFFERING = frozenset({"buffer_one", "buffer_all"})
+PASSING: frozenset[Verdict] = frozenset({"due", "not_yet_due", "buffered"})
+"""What is otherwise a little later."""
+
+
+@dataclass
+class Known:
+    """`described` is from a closer look, and `explained` what that told of occurrences without a run; `odd` asks for one."""
+
+    job: Job
+    memory: Memory = field(default_factory=Memory)
+    described: Job | None = None
+    explained: dict[datetime, Occurrence] = field(default_factory=dict)
+    paused_at: datetime | None = None
+    look: Look | None = None
+    state: JobState | None = None
+    odd: bool = False
+    closely_at: datetime = NEVER
+    again_at: datetime = NEVER
+
+    @property
+    def runs(self) -> list[Run]:
+        """Those kept, as they count: a workflow that the server has begun anew is one, and one that overlap ended has not failed."""
+        return replaced(self.job, chained(self.job, self.memory.runs))
+
+    def update(self, listed: Job, begin: datetime, now: datetime) -> None:
+        """Thinks about the job anew if there is a reason to; `begin` is from when on is counted."""
+        job = self._merged(listed)
+        if not self.memory.changed and now < self.again_at and _still(job) == _still(self.job):
+            self.job = job
+            return
+        self.job, self.memory.changed = job, False
+        self.paused_at = self.paused_at if job.paused else None
+        last = previous_before(job.times, now) if job.exact else None
+        since = max(min(begin, last or begin), self.memory.whole_after + SECOND)
+        self.look = look_at(dated(job), self.memory.runs, since, now)
+        self._settle(self.look)
+        self.again_at = self._again(now)
+
+    def learn(self, close: Close, paused_at: datetime | None, now: datetime) -> None:
+        """Takes what a closer look gave."""
+        self.described = close.job
+        self.job = self._merged(replace(close.job, next_times=self.job.next_times, recent=self.job.recent))
+        told = {each.scheduled_at: each for each in close.state.occurrences if each.run is None}
+        passing = PASSING | ({"missed"} if self._may_yet_account() else set())
+        self.explained = {at: each for at, each in told.items() if each.verdict not in passing}
+        self.paused_at, self.state = paused_at, replace(close.state, paused_at=paused_at)
+        self.odd, self.closely_at = False, now
+
+    def asks(self, now: datetime) -> bool:
+        """Whether it is to be looked at closely now; one that was is left in peace for a while, unless it has changed."""
+        return self.odd and (self.described is None or now - self.closely_at >= PEACE)
+
+    def _may_yet_account(self) -> bool:
+        """Whether a run goes on that may tell at its end what became of occurrences before it."""
+        return any(run.closed_at is None for run in self.memory.runs)
+
+    def _settle(self, look: Look) -> None:
+        """The state by what is known without asking."""
+        occurrences = [
+            self.explained.get(each.scheduled_at, each) if each.run is None else each for each in look.occurrences
+        ]
+        state = state_of(look.job, occurrences, look.runs, look.now, since=look.since)
+        unexplained = any(each.verdict in NO_REASON and not self.is_explained(each) for each in occurrences)
+        self.odd = unexplained or self._asks(look, state)
+        if unexplained:
+            state = replace(state, missed=None, skipped=None)
+        self.state = replace(state, paused_at=self.paused_at)
+
+    def is_explained(self, each: Occurrence) -> bool:
+        """Whether a closer look has told of it; a pause that goes on explains all that was due since it began."""
+        held = self.paused_at is not None and each.verdict == "paused" and each.scheduled_at >= self.paused_at
+        return held or each.scheduled_at in self.explained
+
+    def _asks(self, look: Look, state: JobState) -> bool:
+        """Whether Describe has to tell what List does not: since when it is paused, all its times, what waits, a limit."""
+        if look.job.paused:
+            return self.paused_at is None
+        if self.described is None:
+            return not look.job.exact or bool(state.running) or depends_on_overlap(state.occurrences, look.runs)
+        return bool(state.running) and look.job.overlap in BUFFERING
+
+    def _merged(self, listed: Job) -> Job:
+        """The description, as long as List does not show that it is an old one, with what changes all the time from List."""
+        known = self.described
+        if known is None:
+            return listed
+        same = (known.paused, known.note, known.fingerprint) == (listed.paused, listed.note, listed.fingerprint)
+        if not same or listed.times not in {known.times, cut(known.times)}:
+            self.described, self.explained = None, {}
+            return listed
+        return replace(known, next_times=listed.next_times, recent=listed.recent)
+
+    def _again(self, now: datetime) -> datetime:
+        """When the next start is late, unless something happens before."""
+        slack = SLACK + timedelta(seconds=self.job.times.jitter) + SECOND
+        following = next_after(self.job.times, now - slack)
+        return min(following + slack if following else now + LONGEST, now + LONGEST)
+
+
+def _still(job: Job) -> Job:
+    """Without what changes although nobody changes the job."""
+    return replace(job, next_times=(), recent=())

@@ -1,0 +1,52 @@
+"""What the note of a schedule says about a pause, for people and to be read again. Pure."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from schedules.errors import SettingsError
+from schedules.ledger.case import stamp
+from schedules.text.shown import printable
+
+LONGEST_REASON = 500
+"""Characters; the server takes 1,000 for the whole note."""
+_UNTIL = re.compile(r"paused by .+? at \d{4}-.+ \(until (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)")
+_PAUSED = re.compile(r"paused by .+? at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
+
+
+def pause_note(who: str, now: datetime, reason: str, until: datetime | None) -> str:
+    """`paused by ann@host at 2027-03-01T08:00:00Z: the disk is full (until 2027-03-01T12:00:00Z)`."""
+    said = f": {reason}" if reason else ""
+    end = f" (until {stamp(until)})" if until else ""
+    return f"paused by {who} at {stamp(now)}{said}{end}"
+
+
+def resume_note(who: str, now: datetime, reason: str) -> str:
+    """The note that a resume leaves."""
+    return f"resumed by {who} at {stamp(now)}" + (f": {reason}" if reason else "")
+
+
+def resumed_note(until: datetime) -> str:
+    """The note that the end of a pause leaves that had one."""
+    return f"resumed at {stamp(until)}, as the pause had said"
+
+
+def paused_at(note: str) -> datetime | None:
+    """When the pause of a note of ours began; None for a note of somebody else."""
+    found = _PAUSED.match(note)
+    return datetime.fromisoformat(found[1]) if found else None
+
+
+def paused_until(note: str) -> datetime | None:
+    """When the pause of a note of ours ends by itself; None for one that does not, and for a note of somebody else."""
+    found = _UNTIL.fullmatch(note)
+    return datetime.fromisoformat(found[1]) if found else None
+
+
+def checked_reason(text: str) -> str:
+    """One line that shows as it is. Raises SettingsError for a reason that the server's note has no room for."""
+    reason = printable(" ".join(text.split()))
+    if len(reason) > LONGEST_REASON:
+        raise SettingsError(f"--reason: {len(reason)} characters; write {LONGEST_REASON} at most")
+    return reason

@@ -1,0 +1,1 @@
+"""The HTTP server of pages and metrics, and who may read them."""

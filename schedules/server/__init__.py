@@ -1,0 +1,1 @@
+"""All that talks to Temporal: the connection, its calls, and what its messages mean."""

@@ -1,0 +1,104 @@
+"""A job in words, for the people who meet it in the Web UI."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schedules.spec.job import (
+    AtEntry,
+    BusinessDayEntry,
+    CalendarEntry,
+    CronEntry,
+    EveryEntry,
+    JobSpec,
+    ScheduleEntry,
+    StepSpec,
+)
+from schedules.text.duration import format_duration
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from schedules.spec.handlers import HandlerSpec
+
+
+def describe_job(job: JobSpec, owner: str) -> str:
+    """Markdown: what was written, for where, and within which limits."""
+    lines = [
+        f"**Job** `{job.name}` of `{owner}`",
+        f"**Schedule** `{schedule_text(job)}` in {job.timezone}",
+        f"**Runs** {_run(job.run) if job.run else _steps(job)}",
+        f"**Limits** {_limits(job)}",
+    ]
+    if job.labels:
+        lines.append("**Labels** " + ", ".join(f"{name}={value}" for name, value in sorted(job.labels.items())))
+    if job.description:
+        lines.append(job.description.strip())
+    return "\n\n".join(lines)
+
+
+def schedule_text(job: JobSpec) -> str:
+    """The schedule as it was written."""
+    return ", ".join(entry_text(entry) for entry in job.schedule) + calendars_text(job)
+
+
+def calendars_text(job: JobSpec) -> str:
+    """What calendars have to say, with a comma before it; empty where they have none."""
+    parts = [f"{word} {' and '.join(names)}" for word, names in (("only", job.only), ("except", job.without)) if names]
+    return "".join(f", {part}" for part in parts)
+
+
+def entry_text(entry: ScheduleEntry) -> str:
+    """One entry as it was written."""
+    match entry:
+        case CronEntry():
+            return entry.cron if entry.dialect == "cron" else f"{entry.cron} ({entry.dialect})"
+        case EveryEntry():
+            return f"every {format_duration(entry.every)}" + (_offset(entry.offset) if entry.offset else "")
+        case AtEntry():
+            return f"at {entry.at.isoformat()}"
+        case BusinessDayEntry():
+            return f"business day {entry.business_day} at {entry.at.isoformat()}"
+        case CalendarEntry():
+            return f"calendar {entry.calendar}"
+
+
+def _offset(offset: timedelta) -> str:
+    return f" + {format_duration(offset)}"
+
+
+def _steps(job: JobSpec) -> str:
+    """A list: the steps in their order, each with what is particular about it."""
+    return f"{len(job.steps)} steps\n" + "\n".join(f"- `{step.name}`: {_step(step)}" for step in job.steps)
+
+
+def _step(step: StepSpec) -> str:
+    parts = [
+        _run(step),
+        f"after {', '.join(step.needs)}" if step.needs else "",
+        "" if step.when == "on_success" else step.when.replace("_", " "),
+        f"timeout {format_duration(step.timeout)}" if step.timeout else "",
+        f"on task queue {step.task_queue}" if step.task_queue else "",
+        f"taken back by {_run(step.compensate)}" if step.compensate else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _run(run: HandlerSpec) -> str:
+    if run.http:
+        return f"http `{run.http.method} {run.http.url}`"
+    if run.command:
+        return f"command `{' '.join(run.command.argv)}`"
+    if run.python:
+        return f"python `{run.python.handler}`"
+    return f"workflow `{run.workflow.type}`" if run.workflow else ""
+
+
+def _limits(job: JobSpec) -> str:
+    retry = job.retry
+    attempts = "1 attempt"
+    if retry.max_attempts > 1:
+        wait = f"{format_duration(retry.initial)} to {format_duration(retry.max)}"
+        attempts = f"{retry.max_attempts} attempts ({retry.backoff}, {wait})"
+    deadline = f", deadline {format_duration(job.deadline)}" if job.deadline else ""
+    return f"timeout {format_duration(job.timeout)}, {attempts}{deadline}, overlap {job.overlap}"

@@ -1,0 +1,59 @@
+"""What one call works on: the jobs of a project in one environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from schedules.errors import Location
+from schedules.spec.calendars import NO_CALENDARS, CalendarSet, CalendarSpec
+from schedules.spec.job import JobSpec
+from schedules.spec.notices import ChannelSet, ChannelSpec
+
+
+@dataclass(frozen=True)
+class Project:
+    """Every job with defaults and environment merged; `sources` says by job where it is written."""
+
+    name: str
+    environment: str
+    jobs: tuple[JobSpec, ...]
+    sources: Mapping[str, Location] = field(default_factory=dict)
+    calendars: tuple[CalendarSet, ...] = ()
+    channels: tuple[ChannelSet, ...] = ()
+
+    def calendars_of(self, job: str) -> CalendarSet:
+        """The calendars of the file that the job is written in."""
+        return self._calendars_by_job.get(job, NO_CALENDARS)
+
+    @cached_property
+    def _calendars_by_job(self) -> dict[str, CalendarSet]:
+        return {job: calendars for calendars in self.calendars for job in calendars.jobs}
+
+    def channels_of(self, job: str) -> Mapping[str, ChannelSpec]:
+        """The channels of the file that the job is written in."""
+        return self._channels_by_job.get(job, {})
+
+    @cached_property
+    def _channels_by_job(self) -> dict[str, Mapping[str, ChannelSpec]]:
+        return {job: channels.specs for channels in self.channels for job in channels.jobs}
+
+    @property
+    def owner(self) -> str:
+        """The mark on every schedule that these specs manage."""
+        return f"{self.name}/{self.environment}"
+
+
+@dataclass(frozen=True)
+class JobSet:
+    """Jobs written in Python: what `package.module:attribute` may hold.
+
+    The jobs are the same in each environment that is named; without `--env` the environment is `default`.
+    """
+
+    project: str
+    jobs: Sequence[JobSpec]
+    environments: Sequence[str] = ()
+    calendars: Mapping[str, CalendarSpec] = field(default_factory=dict)
+    channels: Mapping[str, ChannelSpec] = field(default_factory=dict)

@@ -1,0 +1,112 @@
+"""What is wrong with the steps of a job beside each other: names, needs, circles, limits. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from schedules.compile.steps import needs_of, retry_of, undo_retry_of
+from schedules.text.duration import format_duration
+from schedules.text.nearest import suggestion
+
+if TYPE_CHECKING:
+    from schedules.spec.fields import FieldError
+    from schedules.spec.job import JobSpec
+    from schedules.spec.layers import Path
+    from schedules.spec.steps import StepSpec
+
+Fault = tuple["Path", str]
+
+
+def step_faults(job: JobSpec) -> Iterator[Fault]:
+    """Every fault as the path within the job and a message."""
+    known = [step.name for step in job.steps]
+    for index, step in enumerate(job.steps):
+        at: Path = ("steps", index)
+        if step.name in known[:index]:
+            yield (*at, "name"), f"there is a step `{step.name}` already; give one of the two another name"
+        yield from ((at + path, message) for path, message in (*_needs(step, known), *_limits(job, step)))
+    yield from _deadline(job)
+    yield from _circles(job.steps)
+    yield from _never(job.steps)
+
+
+def _deadline(job: JobSpec) -> Iterator[Fault]:
+    """A deadline that is too short for a step with the job's timeout is told once."""
+    usual = next((step.name for step in job.steps if not step.timeout), None)
+    if usual and job.deadline is not None and job.deadline < job.timeout:
+        deadline, timeout = format_duration(job.deadline), format_duration(job.timeout)
+        advice = f"write {timeout} or more, or give the step a timeout of its own"
+        yield ("deadline",), f"{deadline} ends before one attempt of step `{usual}` may (timeout: {timeout}); {advice}"
+
+
+def _needs(step: StepSpec, known: Sequence[str]) -> Iterator[Fault]:
+    for place, name in enumerate(step.needs or ()):
+        if name == step.name:
+            yield ("needs", place), "a step cannot wait for itself; remove it"
+        elif name not in known:
+            others = [other for other in dict.fromkeys(known) if other != step.name]
+            yield ("needs", place), f"there is no step `{name}`; {suggestion(name, others, 'steps')}"
+        elif name in (step.needs or ())[:place]:
+            yield ("needs", place), f"`{name}` stands here twice; remove one"
+
+
+def _circles(steps: Sequence[StepSpec]) -> Iterator[Fault]:
+    """One fault a circle, at the first of its steps."""
+    needs = {step.name: needed or [] for step, needed in zip(steps, needs_of(steps), strict=True)}
+    told: set[str] = set()
+    for index, step in enumerate(steps):
+        circle = _circle(step.name, needs)
+        if circle and told.isdisjoint(circle):
+            told |= set(circle)
+            way = " → ".join(f"`{name}`" for name in circle)
+            yield ("steps", index, "needs"), f"a circle: {way}, each waits for the next; remove one of these needs"
+
+
+def _circle(name: str, needs: dict[str, list[str]]) -> list[str]:
+    """The way from a step back to itself by what it needs; empty for none. Longer than to itself at once."""
+    ways = [[name, need] for need in needs[name] if need in needs and need != name]
+    seen = {name}
+    while ways:
+        way = ways.pop(0)
+        if way[-1] == name:
+            return way
+        if way[-1] not in seen:
+            seen.add(way[-1])
+            ways += [[*way, need] for need in needs[way[-1]] if need in needs and need != way[-1]]
+    return []
+
+
+def _never(steps: Sequence[StepSpec]) -> Iterator[Fault]:
+    for index, (step, needs) in enumerate(zip(steps, needs_of(steps), strict=True)):
+        first = index == 0 if needs is None else not needs
+        if step.when == "on_failure" and first:
+            yield (
+                ("steps", index, "when"),
+                "no step comes before this one, so that none can have failed; name steps in `needs`, or put it after them",
+            )
+
+
+def _limits(job: JobSpec, step: StepSpec) -> Iterator[Fault]:
+    if job.deadline is not None and step.timeout and job.deadline < step.timeout:
+        deadline, longest = format_duration(job.deadline), format_duration(step.timeout)
+        yield ("timeout",), f"{longest} is longer than the job's deadline: {deadline}; write {deadline} or less"
+    if step.retry and (fault := retry_of(job, step).wait_too_long(step.retry)):
+        yield _told(fault)
+    undo = step.compensate
+    if undo and undo.retry and (fault := undo_retry_of(undo).wait_too_long(undo.retry)):
+        path, message = _told(fault)
+        yield ("compensate", *path), message
+    if step.workflow and step.start_timeout:
+        message = "a workflow that waits for a worker has started already; remove it, or give the workflow a timeout"
+        yield ("start_timeout",), message
+    for path, handlers in (((), step), (("compensate",), undo)):
+        if handlers and handlers.workflow and handlers.workflow.direct:
+            message = (
+                "a schedule starts one workflow itself, and no steps; write it as the job's `run`, or remove `direct`"
+            )
+            yield (*path, "workflow", "direct"), message
+
+
+def _told(fault: FieldError) -> Fault:
+    return fault.field, str(fault)

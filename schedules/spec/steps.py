@@ -1,0 +1,95 @@
+"""The spec format's steps: what runs in which order, and what takes it back."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, WithJsonSchema
+
+from activities.contract import When
+from schedules.spec.fields import AtLeastFiveSeconds, AtLeastOneSecond, Items, Spec
+from schedules.spec.handlers import ONE_HANDLER, HandlerSpec
+from schedules.spec.retry import RetrySpec
+from schedules.spec.task_queue import check_task_queue
+from schedules.text.shown import shown
+
+STEP_NAME = r"^[a-z0-9][a-z0-9_-]*$"
+LONGEST_STEP_NAME = 60
+TaskQueue = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(check_task_queue)]
+
+
+def _check_step_name(name: str) -> str:
+    if not re.fullmatch(STEP_NAME, name):
+        advice = "write lower-case letters, digits, `_` and `-`, with a letter or a digit first"
+        raise ValueError(f"{shown(name)} is not a step's name; {advice}")
+    if len(name) > LONGEST_STEP_NAME:
+        raise ValueError(f"a name of {len(name)} characters is too long; write {LONGEST_STEP_NAME} at most")
+    return name
+
+
+StepName = Annotated[
+    str,
+    AfterValidator(_check_step_name),
+    WithJsonSchema({"type": "string", "pattern": STEP_NAME, "maxLength": LONGEST_STEP_NAME}),
+]
+
+
+class NamedSpec(Spec):
+    """What has a name."""
+
+    name: StepName = Field(description="Name of the step, unique in the job.", examples=["export"])
+
+
+class CompensateSpec(HandlerSpec):
+    """What takes back the effect of a step: one handler, and limits of its own. Neither the deadline nor a cancellation ends it."""
+
+    model_config = ONE_HANDLER
+
+    timeout: AtLeastOneSecond | None = Field(
+        default=None, description="Longest time for one attempt; the step's if left out."
+    )
+    retry: RetrySpec | None = Field(
+        default=None, description="How often and when an attempt is made again; 10 attempts if it does not say."
+    )
+    task_queue: TaskQueue | None = Field(
+        default=None, description="Task queue of the workers that run it; the step's if left out."
+    )
+
+
+class StepSpec(HandlerSpec, NamedSpec):
+    """One step of a job: exactly one handler, and what is to be otherwise than for the job."""
+
+    model_config = ONE_HANDLER
+
+    needs: Items[str] | None = Field(
+        default=None,
+        description="Steps that must have ended before. Where no step of the job has `needs`, each follows the one before it; "
+        "where one has, those without start at once, or, with `when: on_failure` or `always`, after all the steps above them.",
+        examples=[["export"]],
+    )
+    when: When = Field(
+        default="on_success",
+        description="Whether it runs: if no step that comes before it failed, if one did, or in any case. A step left out counts as if it was not there.",
+    )
+    timeout: AtLeastOneSecond | None = Field(
+        default=None, description="Longest time for one attempt; the job's if left out."
+    )
+    retry: RetrySpec | None = Field(default=None, description="Over the job's `retry`, key by key.")
+    heartbeat_timeout: AtLeastFiveSeconds | None = Field(
+        default=None, description="A worker that was silent for this long is given up; the job's if left out."
+    )
+    start_timeout: AtLeastOneSecond | None = Field(
+        default=None, description="How long it may wait for a worker that takes it; without end if left out."
+    )
+    task_queue: TaskQueue | None = Field(
+        default=None, description="Task queue of the workers that run it; the job's if left out."
+    )
+    compensate: CompensateSpec | None = Field(
+        default=None, description="What takes its effect back when the run fails or is cancelled later."
+    )
+
+
+UNDO_RETRY = RetrySpec(max_attempts=10, max=timedelta(minutes=10))
+"""Of compensations that do not say otherwise: attempts over half an hour."""

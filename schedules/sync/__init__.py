@@ -1,0 +1,1 @@
+"""Makes a Temporal namespace match the spec files: observe, plan, apply."""

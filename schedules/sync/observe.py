@@ -1,0 +1,61 @@
+"""What the server has of the jobs in hand: one pass over List, and a closer look at all that List does not settle."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from schedules.plan.listed import listed_equal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from schedules.model import DesiredSchedule, ListedSchedule, ObservedSchedule
+    from schedules.server.port import Schedules
+
+CONCURRENCY = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The schedules described, by id, and the ids of those that List alone shows to be in sync."""
+
+    schedules: Mapping[str, ObservedSchedule]
+    in_sync: frozenset[str] = frozenset()
+
+
+async def observe(
+    schedules: Schedules,
+    listed: Iterable[ListedSchedule],
+    desired: Mapping[str, DesiredSchedule],
+    *,
+    deep: bool = False,
+    missing: bool = True,
+) -> Observed:
+    """What there is of all that is desired or listed (as the owner's). `deep` describes each, whatever List shows.
+
+    Without `missing`, desired schedules that are not listed are taken to be missing: a create finds out by itself.
+    """
+    known = {entry.id: entry for entry in listed}
+    in_sync: frozenset[str] = frozenset()
+    if not deep:
+        in_sync = frozenset(
+            name
+            for name, schedule in desired.items()
+            if (entry := known.get(name)) is not None and listed_equal(schedule, entry)
+        )
+    ids = (known.keys() | (desired.keys() if missing else frozenset())) - in_sync
+    return Observed(await described(schedules, ids), in_sync)
+
+
+async def described(schedules: Schedules, ids: Iterable[str]) -> dict[str, ObservedSchedule]:
+    """Those of the ids that exist, by id."""
+    limit = asyncio.Semaphore(CONCURRENCY)
+
+    async def one(schedule_id: str) -> ObservedSchedule | None:
+        async with limit:
+            return await schedules.describe(schedule_id)
+
+    found = await asyncio.gather(*(one(schedule_id) for schedule_id in sorted(ids)))
+    return {schedule.id: schedule for schedule in found if schedule is not None}

@@ -1,0 +1,1 @@
+"""Small texts: durations, time zones, addresses, near misses, YAML and JSON."""

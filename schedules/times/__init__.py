@@ -1,0 +1,1 @@
+"""From a job's entries to the times at which it runs."""

@@ -1,0 +1,1 @@
+"""How results look to people and programs: text, Markdown and JSON."""

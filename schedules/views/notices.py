@@ -1,0 +1,74 @@
+"""Who was told of an occurrence, as lines and as JSON: channels by name, never their addresses. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from schedules.ledger.reasons import stamp
+from schedules.views.occurrences import instant_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from schedules.ledger.alerts import Alerts, Incident
+    from schedules.ledger.notices import Sent
+
+
+def alerts_json(alerts: Alerts) -> dict[str, Any]:
+    """`none_because` is null where somebody was told; times are RFC 3339 in UTC."""
+    return {
+        "notices": [_sent_json(each) for each in alerts.sent],
+        "none_because": alerts.why or None,
+        "incident": _incident_json(alerts.incident) if alerts.incident else None,
+    }
+
+
+def alert_lines(alerts: Alerts) -> Iterator[tuple[str, str]]:
+    """Labels and texts."""
+    for each in alerts.sent:
+        yield "alert", _sent(each)
+    if alerts.why:
+        yield "alert", f"none: {alerts.why}"
+    if alerts.incident:
+        yield "incident", _incident(alerts.incident)
+
+
+def _sent(sent: Sent) -> str:
+    tries = f"{sent.attempts} attempt{'' if sent.attempts == 1 else 's'}"
+    what = {
+        "delivered": f"delivered at {stamp(sent.at)}, {tries}",
+        "given_up": f"given up at {stamp(sent.at)}, {tries}",
+        "under_way": f"not delivered yet, {tries} since {stamp(sent.at)}",
+    }[sent.state]
+    error = f": {sent.error}" if sent.error else ""
+    return f"{sent.event} to channel {sent.channel}: {what}{error} ({sent.workflow_id} {sent.run_id}, event {sent.event_id})"
+
+
+def _incident(incident: Incident) -> str:
+    part = f"failure {incident.number} in a row" if incident.number else "the success that ended it"
+    told = f"told of {incident.told_of}" if incident.told_of else "told to nobody"
+    end = f"ended by {incident.ended_by}" if incident.ended_by else "no success since"
+    return f"{part}; since {incident.since}, {told}, {end} ({incident.workflow_id} {incident.run_id})"
+
+
+def _sent_json(sent: Sent) -> dict[str, Any]:
+    return {
+        "event": sent.event,
+        "channel": sent.channel,
+        "state": sent.state,
+        "at": instant_json(sent.at),
+        "attempts": sent.attempts,
+        "error": sent.error or None,
+        "evidence": {"workflow_id": sent.workflow_id, "run_id": sent.run_id, "event_id": sent.event_id},
+    }
+
+
+def _incident_json(incident: Incident) -> dict[str, Any]:
+    return {
+        "workflow_id": incident.workflow_id,
+        "run_id": incident.run_id,
+        "since": incident.since,
+        "failure_in_a_row": incident.number or None,
+        "told_of": incident.told_of or None,
+        "ended_by": incident.ended_by or None,
+    }

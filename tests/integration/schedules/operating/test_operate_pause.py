@@ -1,0 +1,250 @@
+"""`pause` and `resume` on a real server with a real worker."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio import workflow
+from temporalio.client import Client
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from activities.contract import RESUME_PREFIX
+from activities.notices.contract import WATCHDOG_WORKFLOW
+from schedules.commands.pause import pause
+from schedules.operating.writes import Writes
+from schedules.server.workers import Workers
+from tests.integration.operating import HOUR, Diary, command, done, hourly, hours_ago, stamp
+from tests.integration.scenes import SECOND, Scene, now, until
+from tests.processes import worker
+from tests.servers import DevServer
+
+
+async def state(scene: Scene, job: str) -> tuple[bool, str]:
+    """Paused, and the note."""
+    observed = await scene.gateway.describe(job)
+    assert observed
+    return observed.state.paused, observed.state.note
+
+
+async def until_state(scene: Scene, job: str, *, paused: bool) -> str:
+    """The note, once it is so."""
+    async with asyncio.timeout(30):
+        while True:
+            now_paused, note = await state(scene, job)
+            if now_paused == paused:
+                return note
+            await asyncio.sleep(0.1)
+
+
+async def until_ended(scene: Scene, job: str) -> Any:
+    """What the workflow of a timed resume says in the end."""
+    async with asyncio.timeout(30):
+        return await scene.client.get_workflow_handle(RESUME_PREFIX + job).result()
+
+
+async def test_a_glob_means_no_watchdog(scene: Scene, server: DevServer) -> None:
+    """It looks for missed runs of every job of its project; by its own name it can be paused."""
+    job = await hourly(scene, "job")
+    desired = scene.desired("watchdog")
+    watchdog = replace(desired, action=replace(desired.action, workflow_type=WATCHDOG_WORKFLOW))
+    assert await scene.gateway.create(watchdog, "")
+    try:
+        paused = await done(server, "pause", f"{scene.name}-*")
+        by_name = await done(server, "pause", watchdog.id)
+    finally:
+        await scene.gateway.delete(watchdog.id)
+
+    assert [each["job"] for each in paused["jobs"]] == [job]
+    assert [each["job"] for each in by_name["jobs"]] == [watchdog.id]
+
+
+async def test_jobs_named_by_a_glob_are_paused_with_who_when_and_why_and_resumed(
+    scene: Scene, server: DevServer
+) -> None:
+    one, two, other = [await hourly(scene, short) for short in ("a-one", "a-two", "b")]
+    async with asyncio.timeout(20):
+        while {one, two} - {each.name for each in await scene.records.jobs(None)}:  # noqa: ASYNC110  List is behind
+            await asyncio.sleep(0.1)
+
+    paused = await done(server, "pause", f"{scene.id('a-')}*", "--reason", "the disk\n is full")
+    states = {job: await state(scene, job) for job in (one, two, other)}
+    resumed = await done(server, "resume", one, two, "--reason", "a new disk")
+    after = {job: await state(scene, job) for job in (one, two)}
+    again = await done(server, "resume", one)
+
+    assert {each["job"] for each in paused["jobs"]} == {one, two}
+    assert [states[job][0] for job in (one, two, other)] == [True, True, False]
+    assert states[one][1].startswith("paused by ")
+    assert states[one][1].endswith("Z: the disk is full")
+    assert [each["result"] for each in resumed["jobs"]] == ["done", "done"]
+    assert not after[one][0]
+    assert after[one][1].endswith(": a new disk")
+    assert again["jobs"][0]["warning"] == "it was not paused"
+
+
+async def test_a_pause_keeps_remaining_actions_and_times(scene: Scene, server: DevServer) -> None:
+    job = await hourly(scene, "job")
+    before = await scene.gateway.describe(job)
+
+    await done(server, "pause", job)
+    await done(server, "resume", job)
+
+    after = await scene.gateway.describe(job)
+    assert before
+    assert after
+    assert (before.times, before.action, before.policies) == (after.times, after.action, after.policies)
+    assert before.state.remaining_actions == after.state.remaining_actions
+
+
+async def test_a_pause_until_a_time_ends_by_itself(scene: Scene, server: DevServer) -> None:
+    job = await hourly(scene, "job", run={"command": ["true"]})
+    before = await scene.gateway.describe(job)
+
+    told = await done(server, "pause", job, "--until", "4s", "--reason", "short")
+    paused, note = await state(scene, job)
+    after_note = await until_state(scene, job, paused=False)
+
+    assert paused
+    assert "short (until 20" in note
+    assert told["jobs"][0]["note"] == note
+    assert after_note.startswith("resumed at 20")
+    assert await until_ended(scene, job) == "resumed"
+    observed = await scene.gateway.describe(job)
+    assert before
+    assert observed
+    assert (before.times, before.action, before.policies) == (observed.times, observed.action, observed.policies)
+
+
+async def test_what_an_operator_does_meanwhile_is_respected(scene: Scene, server: DevServer) -> None:
+    by_hand, resumed, replaced = [await hourly(scene, short) for short in ("by-hand", "resumed", "replaced")]
+    await done(server, "pause", by_hand, resumed, replaced, "--until", "15s")
+    end = now() + 16 * SECOND
+
+    await scene.client.get_schedule_handle(by_hand).pause(note="mine, for good")
+    await scene.client.get_schedule_handle(resumed).unpause(note="mine, at work")
+    await done(server, "pause", replaced, "--reason", "longer")
+    await until(end)
+
+    said = await until_ended(scene, by_hand)
+    assert await state(scene, by_hand) == (True, "mine, for good")
+    assert said == "left alone: it is paused for another reason by now: mine, for good"
+    assert await until_ended(scene, resumed) == "left alone: it is not paused any more"
+    assert await state(scene, resumed) == (False, "mine, at work")
+    assert (await state(scene, replaced))[0]
+
+
+@pytest.mark.parametrize(("catchup", "wanted"), [(("run_latest",), 1), (("run_all", "--max", "2"), 2), (("skip",), 0)])
+async def test_a_resume_makes_up_for_as_many_as_it_was_told(
+    scene: Scene, server: DevServer, tmp_path: Path, catchup: tuple[str, ...], wanted: int
+) -> None:
+    diary = Diary(tmp_path / "diary")
+    job = await hourly(scene, "job", schedule={"every": "2s"}, run=diary.writing())
+    await scene.ended("job")
+    await done(server, "pause", job)
+    await asyncio.sleep(0.5)
+    before, paused = diary.times, now()
+    await until(paused + 7 * SECOND)
+
+    document = await done(server, "resume", job, "--catchup", *catchup)
+    await scene.run("job", lambda run: run.started_at > paused and run.parent == "" and run.lateness < SECOND)
+    times = document["jobs"][0]["backfilled"]
+    async with asyncio.timeout(30):
+        while not set(times) <= set(diary.times):  # noqa: ASYNC110  a file tells nobody
+            await asyncio.sleep(0.1)
+    await done(server, "pause", job)
+
+    native = {stamp(run.scheduled_at) for run in await scene.runs("job") if run.lateness < SECOND} - set(times)
+    assert len(times) == wanted
+    assert set(times) == set(diary.times) - native
+    assert times == sorted(set(times) - set(before))
+    assert len(diary.times) == len(set(diary.times))
+
+
+async def test_wrong_calls_change_nothing(scene: Scene, server: DevServer) -> None:
+    job = await hourly(scene, "job")
+
+    refused = [
+        await command(server, "pause", job, "--until", "2020-01-01"),
+        await command(server, "pause", job, f"{job[:-1]}x"),
+        await command(server, "pause", "no-such-*"),
+        await command(server, "pause", job, "--reason", "x" * 501),
+        await command(server, "resume", job, "--max", "3"),
+    ]
+    await scene.client.get_schedule_handle(job).pause(note="by hand")
+
+    assert [each.code for each in refused] == [2] * 5
+    assert "a time to come" in refused[0].stderr
+    assert f"did you mean `{job}`?" in refused[1].stderr
+    assert "matches `no-such-*`" in refused[2].stderr
+    assert "500 at most" in refused[3].stderr
+    assert "--catchup run_all" in refused[4].stderr
+
+
+async def test_a_timed_pause_without_a_worker_says_what_is_missing(
+    server: DevServer, client: Client, name: str
+) -> None:
+    async with Scene(client, name) as scene:
+        job = await hourly(scene, "job")
+
+        told = await done(server, "pause", job, "--until", "1h")
+        await done(server, "resume", job)
+
+    assert f"no worker polls task queue `{name}`" in told["jobs"][0]["warning"]
+
+
+async def test_a_pause_that_nobody_could_end_says_so_until_a_worker_does(
+    server: DevServer, client: Client, name: str, tmp_path: Path
+) -> None:
+    async with Scene(client, name) as scene:
+        job, later = await hourly(scene, "job"), await hourly(scene, "later")
+        await done(server, "pause", job, "--until", "3s", "--reason", "a \N{SNOWMAN} (until noon)")
+        paused = now()
+        told = await done(server, "pause", later, "--until", "1h")
+        await until(paused + 9 * SECOND)
+
+        states = {each["job"]: each for each in (await done(server, "status", "--owner", f"{name}/test"))["jobs"]}
+        explained = await done(server, "explain", job, stamp(hours_ago(-1)))
+        text = (await command(server, "explain", later, stamp(hours_ago(-1)))).stdout
+        async with worker(server.address, cwd=tmp_path, task_queue=name):
+            note = await until_state(scene, job, paused=False)
+        after = (await done(server, "explain", job, stamp(hours_ago(-1))))["resumes_at"]
+        await done(server, "resume", later)
+
+    end, fault = states[job]["resumes_at"], f"no worker polls task queue `{name}`"
+    assert states[job]["not_resumed_because"] == explained["not_resumed_because"] == fault
+    assert end == explained["resumes_at"]
+    assert note == f"resumed at {end}, as the pause had said"
+    assert after is None
+    assert states[later]["not_resumed_because"] is None
+    assert told["jobs"][0]["note"].endswith(f"(until {states[later]['resumes_at']})")
+    assert f"pause      paused until {states[later]['resumes_at']} (resumes by itself)" in text
+
+
+async def test_other_workers_than_ours_would_not_end_the_pause_of_what_a_schedule_starts_itself(
+    client: Client, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("schedules.server.workers.ANSWER_SECONDS", 1)
+    others = Worker(client, task_queue=name, workflows=[Theirs], workflow_runner=UnsandboxedWorkflowRunner())
+    async with Scene(client, name) as scene, others:
+        job = await hourly(scene, "job", run={"workflow": {"type": "Theirs", "direct": {}}})
+        async with asyncio.timeout(20):
+            while not await Workers(client).polls(name):  # noqa: ASYNC110  the server tells nobody
+                await asyncio.sleep(0.1)
+
+        known = await scene.records.job(job)
+        assert known
+        _, warning = await pause(Writes(client), known, "ann", now(), "", now() + HOUR)
+        await Writes(client).forget_resume(job)
+
+    assert warning == f"no worker of Tickwright answers in task queue `{name}`: without one it stays paused"
+
+
+@workflow.defn
+class Theirs:
+    @workflow.run
+    async def run(self) -> None:
+        return

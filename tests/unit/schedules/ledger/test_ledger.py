@@ -1,0 +1,386 @@
+"""The ledger of a job: what is told of each occurrence, and why."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from activities.contract import CatchUpRequest, JobResult, NotRun
+from schedules.ledger.facts import Job, Run
+from schedules.ledger.occurrences import ledger
+from schedules.ledger.reasons import Case, Reason, stamp, why_not
+from schedules.ledger.timeline import Event, Timeline
+from schedules.model import Interval, Times
+from tests.unit.schedules.ledger.ledgers import MINUTE, NOON, TEN_MINUTES, job, run
+
+HOUR = 60 * MINUTE
+SECOND = timedelta(seconds=1)
+TEN = 10 * MINUTE
+NOW = NOON + HOUR
+
+
+def timeline(*events: Event, wakes: tuple[datetime, ...] = ()) -> Timeline:
+    """Of a schedule that was there long before, and whose scheduler looked every ten minutes."""
+    first = Event(NOON - 24 * HOUR, "created", paused=False, times=TEN_MINUTES)
+    looks = wakes or tuple(NOON + number * TEN + SECOND for number in range(-6, 12))
+    return Timeline(first.at, (first, *events), looks)
+
+
+def result(outcome: Any = "superseded", **fields: Any) -> JobResult:
+    return JobResult(outcome, "", 0.0, 1.0, 0, **fields)
+
+
+def account(first: datetime, last: datetime, reason: str = "superseded by a newer one") -> JobResult:
+    return result("succeeded", not_run=NotRun(3, stamp(first), stamp(last), reason))
+
+
+def reason(case_job: Job, runs: list[Run] | None = None, known: Timeline | None = None, at: datetime = NOON) -> Reason:
+    return why_not(Case(at, case_job, runs or [], NOW, known))
+
+
+PAUSED = Event(NOON - MINUTE, "paused", "deploy", "ann@host", paused=True)
+RESUMED = Event(NOON + MINUTE, "unpaused", "done", "bob@host", paused=False)
+CHANGED = Event(NOON + MINUTE, "updated", "", "sync@ci", paused=False, times=TEN_MINUTES)
+OTHER = Event(
+    NOON - 2 * HOUR, "updated", "", "sync@ci", paused=False, times=Times("UTC", intervals=(Interval(3600, 300),))
+)
+SILENT = (NOON - TEN, NOON + 5 * MINUTE)
+"""The scheduler looked before the occurrence and then only five minutes after it."""
+
+CASES: dict[str, tuple[Reason, str, bool, str]] = {
+    "not due yet": (reason(job(), at=NOW + TEN), "not_yet_due", True, "due at 2027-03-01T13:10:00Z"),
+    "no schedule": (reason(job(created_at=NOON + MINUTE)), "before_creation", True, "created at 2027-03-01T12:01:00Z"),
+    "accounted for": (
+        reason(job(), [run(NOON + TEN, result=account(NOON - TEN, NOON))]),
+        "superseded",
+        True,
+        "superseded by a newer one",
+    ),
+    "accounted for under skip": (
+        reason(job(catchup=CatchUpRequest("skip", "skip", 10, 60)), [run(NOON + TEN, result=account(NOON, NOON))]),
+        "skipped",
+        True,
+        "superseded by a newer one",
+    ),
+    "accounted for beyond its deadline": (
+        reason(
+            job(catchup=CatchUpRequest("run_latest", "skip", 10, 60, start_deadline=300)),
+            [run(NOON + TEN, result=account(NOON, NOON, "too late by 5m"))],
+        ),
+        "too_late",
+        True,
+        "too late by 5m",
+    ),
+    "paused": (reason(job(), known=timeline(PAUSED)), "paused", True, "since 2027-03-01T11:59:00Z by ann@host: deploy"),
+    "paused for a while": (
+        reason(job(), known=timeline(PAUSED, RESUMED)),
+        "paused",
+        True,
+        "until 2027-03-01T12:01:00Z by bob@host",
+    ),
+    "paused, without a history": (
+        reason(job(paused=True, note="holidays")),
+        "paused",
+        False,
+        "probably paused: it is paused now, and nothing has run since: holidays",
+    ),
+    "paused now, and run since": (
+        reason(job(paused=True), [run(NOON + TEN)]),
+        "missed",
+        False,
+        "no reason was found",
+    ),
+    "another spec": (
+        reason(job(), known=timeline(OTHER, CHANGED)),
+        "not_due_then",
+        True,
+        "changed at 2027-03-01T12:01:00Z by sync@ci",
+    ),
+    "forgotten": (reason(job(retention=MINUTE)), "forgotten", False, "forgets what ended more than 1m ago"),
+    "used up": (reason(job(remaining=0)), "used_up", True, "no remaining actions"),
+    "overlap": (
+        reason(job(), [run(NOON - TEN, 15 * MINUTE)]),
+        "overlap_skipped",
+        True,
+        "relay-2027-03-01T11:50:00Z",
+    ),
+    "overlap with one that goes on": (
+        reason(job(), [run(NOON - TEN, None)]),
+        "overlap_skipped",
+        True,
+        "overlap is skip",
+    ),
+    "buffered": (
+        reason(job(overlap="buffer_one", waiting=1), [run(NOON - TEN, None)]),
+        "buffered",
+        True,
+        "it waits for relay-2027-03-01T11:50:00Z to end",
+    ),
+    "none is buffered": (
+        reason(job(overlap="buffer_one"), [run(NOON - TEN, None)]),
+        "overlap_skipped",
+        True,
+        "overlap is buffer_one",
+    ),
+    "a run by hand holds nothing back": (
+        reason(job(), [run(NOON - TEN, None, scheduled_by="")]),
+        "missed",
+        False,
+        "no reason was found",
+    ),
+    "overlap is allowed": (
+        reason(job(overlap="allow_all"), [run(NOON - TEN, None)]),
+        "missed",
+        False,
+        "no reason was found",
+    ),
+    "beyond the window": (
+        reason(job(window=60, dropped=4), known=timeline(wakes=SILENT)),
+        "missed",
+        True,
+        "came back 5m later: longer than the catch-up window of 1m",
+    ),
+    "left out after an outage": (
+        reason(job(window=3600), [run(NOON - TEN, late=15 * MINUTE)], timeline(wakes=SILENT)),
+        "overlap_skipped",
+        True,
+        "it started relay-2027-03-01T11:50:00Z and left out the others",
+    ),
+    "the server is still away": (reason(job(), known=timeline(wakes=SILENT[:1])), "due", True, "not back yet"),
+    "the server is just back": (
+        reason(job(), known=timeline(wakes=(NOON - TEN, NOW - 5 * SECOND))),
+        "due",
+        True,
+        "came back at 2027-03-01T12:59:55Z: it may start any moment",
+    ),
+    "the server has been back for a while": (
+        reason(job(), known=timeline(wakes=(NOON - TEN, NOW - 11 * SECOND))),
+        "missed",
+        True,
+        "came back 59m49s later",
+    ),
+    "the server is just back, beyond the window": (
+        reason(job(window=60), known=timeline(wakes=(NOON - TEN, NOW - 5 * SECOND))),
+        "missed",
+        True,
+        "longer than the catch-up window of 1m",
+    ),
+    "changed since, without a history": (
+        reason(job(updated_at=NOON + MINUTE)),
+        "missed",
+        False,
+        "the schedule was changed at 2027-03-01T12:01:00Z",
+    ),
+    "dropped, without a history": (
+        reason(job(dropped=2)),
+        "missed",
+        False,
+        "probably the server was away for longer than the catch-up window",
+    ),
+    "nothing to go by": (reason(job(), known=timeline()), "missed", False, "on time, and nothing was started"),
+}
+
+
+DAY = 24 * HOUR
+CREATED = NOON + 30 * MINUTE
+UNTIL = "paused by ann@host at 2027-03-01T11:00:00Z: deploy (until 2027-03-01T13:15:00Z)"
+CASES |= {
+    "within a pause that goes on": (
+        reason(job(paused=True, note=UNTIL), at=NOW + TEN),
+        "not_yet_due",
+        True,
+        "will not start: the schedule is paused until 2027-03-01T13:15:00Z",
+    ),
+    "after a pause that ends before": (
+        reason(job(paused=True, note=UNTIL), at=NOW + 2 * TEN),
+        "not_yet_due",
+        True,
+        "it is due at 2027-03-01T13:20:00Z",
+    ),
+    "of a schedule that is gone": (
+        reason(job(deleted_at=NOON - MINUTE)),
+        "not_due_then",
+        True,
+        "deleted; it was last at work at 2027-03-01T11:59:00Z",
+    ),
+    "decided by a late run of a schedule that was deleted since": (
+        reason(job(created_at=CREATED), [run(NOON + TEN, result=account(NOON - TEN, NOON))]),
+        "superseded",
+        True,
+        "superseded by a newer one",
+    ),
+    "of a schedule that was deleted since": (
+        reason(job(created_at=CREATED), [run(NOON - TEN), run(NOON + TEN)]),
+        "before_creation",
+        False,
+        "created at 2027-03-01T12:30:00Z; an earlier one of this name, deleted since, started nothing then",
+    ),
+    "paused in a schedule that was deleted since": (
+        reason(job(created_at=CREATED), [run(NOON - TEN)], timeline(PAUSED)),
+        "paused",
+        True,
+        "by ann@host: deploy",
+    ),
+    "before the schedule, and older than what is kept": (
+        reason(job(created_at=CREATED, retention=MINUTE)),
+        "before_creation",
+        False,
+        "what was before is not known any more",
+    ),
+    "started, and deleted since": (
+        reason(job(created_at=NOON - DAY, recent=("relay-2027-03-01T12:00:00Z",))),
+        "forgotten",
+        False,
+        "the schedule started it",
+    ),
+    "nothing started since, by the schedule's own list": (
+        reason(job(created_at=NOON - DAY, retention=MINUTE, recent=("relay-2027-03-01T11:50:00Z",))),
+        "missed",
+        False,
+        "no reason was found",
+    ),
+    "something started since": (
+        reason(job(created_at=NOON - DAY, retention=MINUTE, recent=("relay-2027-03-01T12:10:00Z",))),
+        "forgotten",
+        False,
+        "forgets what ended more than 1m ago",
+    ),
+    "the scheduler's history is kept for longer": (
+        reason(job(retention=MINUTE, recent=("relay-2027-03-01T12:10:00Z",)), known=timeline(PAUSED)),
+        "paused",
+        True,
+        "by ann@host: deploy",
+    ),
+}
+
+
+@pytest.mark.parametrize(("found", "verdict", "certain", "text"), CASES.values(), ids=CASES)
+def test_the_reason_is_the_first_that_the_evidence_bears(found: Reason, verdict: str, certain: bool, text: str) -> None:
+    assert (found.verdict, found.certain) == (verdict, certain)
+    assert text in found.text
+
+
+def test_what_is_due_for_a_few_seconds_may_still_come() -> None:
+    assert why_not(Case(NOON, job(), [], NOON + 9 * SECOND)).verdict == "due"
+    assert why_not(Case(NOON, job(), [], NOON + 11 * SECOND)).verdict == "missed"
+    jittered = job(times=Times("UTC", intervals=(Interval(600),), jitter=30))
+    assert why_not(Case(NOON, jittered, [], NOON + 39 * SECOND)).verdict == "due"
+
+
+def test_each_time_and_each_run_of_the_span_is_told_once_oldest_first() -> None:
+    by_hand = run(NOON + 3 * MINUTE, scheduled_by="")
+    found = ledger(job(), [run(NOON + TEN), by_hand, run(NOON - TEN)], NOON, NOON + 2 * TEN, NOW)
+    assert [(each.scheduled_at - NOON, each.verdict, each.expected, each.origin) for each in found] == [
+        (0 * MINUTE, "missed", True, "none"),
+        (3 * MINUTE, "succeeded", False, "by_hand"),
+        (10 * MINUTE, "succeeded", True, "schedule"),
+        (20 * MINUTE, "missed", True, "none"),
+    ]
+
+
+def test_of_several_runs_of_one_time_the_last_to_start_counts() -> None:
+    first, again = run(NOON, status="failed"), run(NOON, late=HOUR)
+    [found] = ledger(job(), [again, first], NOON, NOON, NOW)
+    assert (found.verdict, found.run, found.others, found.origin) == ("succeeded", again, (first,), "backfill")
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        (run(NOON), "succeeded"),
+        (run(NOON, None), "running"),
+        (run(NOON, None, waiting=True), "waiting"),
+        (run(NOON, marked="too_late"), "too_late"),
+        (run(NOON, status="failed"), "failed"),
+        (run(NOON, status="failed", result=result("timed_out")), "timed_out"),
+        (run(NOON, status="failed", result=result("compensation_failed")), "compensation_failed"),
+        (run(NOON, marked="an outcome of a later release"), "succeeded"),
+        (run(NOON, status="terminated"), "terminated"),
+    ],
+)
+def test_the_outcome_of_a_run_is_its_own_word_or_else_temporals(given: Run, verdict: str) -> None:
+    assert given.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("given", "event", "origin"),
+    [
+        (run(NOON), None, "schedule"),
+        (run(NOON, late=HOUR), None, "schedule"),
+        (run(NOON, parent="relay-2027-03-01T11:50:00Z"), None, "late_run"),
+        (run(NOON), Event(NOON + HOUR, "backfilled", span=(NOON, NOON)), "schedule"),
+        (run(NOON, late=HOUR), Event(NOON + HOUR, "backfilled", span=(NOON, NOON)), "backfill"),
+        (run(NOON + MINUTE), Event(NOON + MINUTE, "triggered", span=(NOON + MINUTE, NOON + MINUTE)), "trigger"),
+        (run(NOON + MINUTE), None, "earlier_spec"),
+        (run(NOON, scheduled_by=""), None, "by_hand"),
+    ],
+)
+def test_who_started_a_run_is_told(given: Run, event: Event | None, origin: str) -> None:
+    [found] = ledger(job(), [given], given.scheduled_at, given.scheduled_at, NOW, timeline(*([event] if event else [])))
+    assert found.origin == origin
+
+
+def test_a_history_that_does_not_reach_back_so_far_is_not_asked() -> None:
+    late = Timeline(NOON + MINUTE, (Event(NOON + MINUTE, "known", paused=True, times=TEN_MINUTES),), (NOON + TEN,))
+    assert reason(job(), known=late).verdict == "missed"
+    assert not reason(job(), known=late).certain
+
+
+def verdicts(given: Job, runs: list[Run], now: datetime) -> list[tuple[str, bool]]:
+    """Of 12:00 to the time before now, without those that have a run."""
+    found = ledger(given, runs, NOON, now, now)
+    return [(each.verdict, each.certain) for each in found if each.run is None]
+
+
+def test_every_start_in_a_queue_waits_although_the_run_that_it_met_has_ended() -> None:
+    """Each run takes 25 minutes: 12:00 to 12:25, 12:10 to 12:50, 12:20 since."""
+    runs = [run(NOON, 25 * MINUTE), run(NOON + TEN, 25 * MINUTE, 15 * MINUTE), run(NOON + 2 * TEN, None, 30 * MINUTE)]
+    now = NOON + 55 * MINUTE
+    assert verdicts(job(overlap="buffer_all", waiting=3), runs, now) == [("buffered", True)] * 3
+    assert verdicts(job(overlap="buffer_all", waiting=2), runs, now) == [("buffered", False)] * 3
+
+
+def test_a_queue_that_gave_a_start_up_has_missed_it_and_left_nothing_out() -> None:
+    runs = [run(NOON, 25 * MINUTE), run(NOON + 2 * TEN, 25 * MINUTE, 5 * MINUTE)]
+    [(verdict, certain)] = verdicts(job(overlap="buffer_all"), runs, NOON + 29 * MINUTE)
+    assert (verdict, certain) == ("missed", False)
+
+
+def test_of_one_place_in_the_queue_the_first_start_since_the_last_one_has_it() -> None:
+    """12:10 waited from 12:10 to 12:25 and runs; 12:20 met a full queue, 12:30 waits, and 12:40 meets it again."""
+    runs = [run(NOON, 25 * MINUTE), run(NOON + TEN, None, 15 * MINUTE)]
+    found = verdicts(job(overlap="buffer_one", waiting=1), runs, NOON + 45 * MINUTE)
+    assert found == [("overlap_skipped", True), ("buffered", True), ("overlap_skipped", True)]
+
+
+def test_after_an_outage_the_second_oldest_has_the_place() -> None:
+    """The server was back at 12:35 and started 12:00."""
+    runs = [run(NOON - TEN), run(NOON, None, 35 * MINUTE)]
+    found = verdicts(job(overlap="buffer_one", waiting=1), runs, NOON + 45 * MINUTE)
+    assert found == [("buffered", True), *[("missed", False)] * 2, ("overlap_skipped", True)]
+
+
+def test_what_was_asked_for_by_hand_may_be_what_waits() -> None:
+    """A backfill of 12:10 waits while 12:20 runs."""
+    runs = [run(NOON), run(NOON + 2 * TEN, None)]
+    for overlap in ("buffer_one", "buffer_all"):
+        assert verdicts(job(overlap=overlap, waiting=1), runs, NOON + 25 * MINUTE) == [("buffered", False)]
+
+
+def test_a_run_that_its_own_overlap_policy_has_terminated_did_not_fail() -> None:
+    ended = run(NOON, TEN, status="terminated")
+    newer = run(NOON + TEN, None)
+    by_hand = run(NOON + TEN, 5 * MINUTE, status="terminated")
+    for overlap, verdict in (("terminate_other", "cancelled"), ("buffer_all", "terminated"), (None, "terminated")):
+        [first, _] = ledger(job(overlap=overlap), [ended, newer], NOON, NOON + TEN, NOON + 11 * MINUTE)
+        assert first.verdict == verdict
+    [found] = ledger(job(overlap="terminate_other"), [by_hand], NOON + TEN, NOON + TEN, NOW)
+    assert found.verdict == "terminated"
+
+
+def test_a_run_took_as_long_as_a_worker_had_it() -> None:
+    waited = run(NOON, 43 * SECOND, result=JobResult("succeeded", "", 42.6, 0.4, 1))
+    assert waited.duration == timedelta(seconds=0.4)
+    assert run(NOON, 43 * SECOND).duration == 43 * SECOND

@@ -1,0 +1,36 @@
+"""Which jobs the options of a command that reads mean."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from schedules.commands.selection import selected, selection_options
+from schedules.errors import SettingsError
+
+
+def options(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    selection_options(parser)
+    return parser.parse_args(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--label", "team=a"], "--label: labels stand in the spec files; give their PATH as well"),
+        (["--env", "prod"], "--env: environments stand in the spec files; give their PATH as well"),
+        (["--env", ""], "--env: environments stand in the spec files; give their PATH as well"),
+        (["--owner", "billing/prod", "--env", "prod"], "or leave it out: --owner names the environment"),
+    ],
+)
+def test_what_only_spec_files_tell_needs_their_path(words: list[str], said: str) -> None:
+    with pytest.raises(SettingsError) as told:
+        selected(options(*words))
+    assert said in str(told.value)
+
+
+def test_without_paths_an_owner_and_a_glob_are_enough() -> None:
+    meant = selected(options("--owner", "billing/production", "--job", "billing-*"))
+    assert (meant.owner, meant.glob, meant.jobs) == ("billing/production", "billing-*", None)

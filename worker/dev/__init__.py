@@ -1,0 +1,1 @@
+"""`python -m worker.dev`: everything on one machine."""

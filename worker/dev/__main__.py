@@ -1,0 +1,5 @@
+"""`python -m worker.dev [PATH…]`."""
+
+from worker.dev.run import main
+
+main()

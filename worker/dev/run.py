@@ -1,0 +1,275 @@
+"""`python -m worker.dev`: everything on one machine: Temporal, a demo service, the jobs, a worker, and the runs to look at."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sqlite3
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from schedules.commands.explain import UI_URL
+from schedules.console.terminal import run
+from schedules.errors import SettingsError, TickwrightError
+from schedules.text.duration import parse_duration
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from temporalio.client import Client
+
+    from schedules.spec.project import Project
+    from worker.app import Offer
+    from worker.process.lifecycle import Stop
+    from worker.settings import WorkerSettings
+
+EXAMPLES, EXAMPLE_MODULES, EXAMPLE_ENVIRONMENT = "examples/jobs.yaml", ("examples.handlers",), "development"
+LAST_LOOK = 5.0
+BOARD_PORT, BOARD_INTERVAL, BOARD_RATE = 9466, 5.0, 25
+SHOW_CURSOR = b"\x1b[?25h\n"
+DEMO_URL, DEMO_STATE = "TICKWRIGHT_SECRET_DEMO_URL", "TICKWRIGHT_SECRET_DEMO_STATE"
+
+
+class SyncFailedError(TickwrightError):
+    """Some of the jobs could not be applied."""
+
+
+async def run_all(options: argparse.Namespace, stop: Stop) -> None:
+    """Starts the parts in order, shows the runs, and ends the parts in the opposite order. Raises TickwrightError."""
+    from schedules.lint.load import load_checked
+    from worker.app import Offer
+
+    settings = _settings(options)
+    offer = Offer.of(settings.modules)
+    project = load_checked(options.paths or [EXAMPLES], _environment(options), offer.handlers)
+    _start_log(settings, options.state)
+    async with AsyncExitStack() as parts:
+        if options.seconds is not None:
+            asyncio.get_running_loop().call_later(options.seconds.total_seconds(), stop.ask)
+        summary = _nothing if options.paths else await _demo(parts, options.state)
+        client, ui = await parts.enter_async_context(_temporal(options.state, stop))
+        await parts.enter_async_context(_board(client, project, ui))
+        since = datetime.now(UTC)
+        await _apply(project, client, stop)
+        async with _shown_runs(client, project.owner, since, summary):
+            await _work(client, settings, offer, stop)
+        if last := summary():
+            print(last)
+
+
+def _nothing() -> str:
+    return ""
+
+
+async def _demo(parts: AsyncExitStack, state: Path) -> Callable[[], str]:
+    """What the examples work with: a service and a folder, which they find by reference; gives the service's summary."""
+    from worker.dev.demo_service import demo_service
+
+    (state / "exports").mkdir(exist_ok=True)
+    database = state / "demo.db"
+    try:
+        service = await parts.enter_async_context(demo_service(database))
+    except sqlite3.DatabaseError as error:
+        raise SettingsError(f"{database} is no database of the demo service ({error}); remove it") from error
+    os.environ |= {DEMO_URL: service.url, DEMO_STATE: str(state)}
+    return service.summary
+
+
+def _settings(options: argparse.Namespace) -> WorkerSettings:
+    """A laptop's worker may run commands, and takes any port for its metrics. Raises SettingsError."""
+    from worker.settings import load_settings
+
+    settings = load_settings(allow_commands=True, http_address=("127.0.0.1", 0))
+    if options.paths:
+        return settings
+    if not Path(EXAMPLES).exists():
+        raise SettingsError(
+            f"there is no {EXAMPLES} here: the examples are in the repository, not in the package; give the PATH of a spec"
+        )
+    if settings.modules:
+        return settings
+    return settings.model_copy(update={"modules": EXAMPLE_MODULES})
+
+
+def _stop_at_once(number: int) -> None:
+    """As a worker does; the live view has hidden the terminal's cursor."""
+    from worker.process.ending import stop_at_once
+
+    if os.isatty(1):
+        os.write(1, SHOW_CURSOR)  # The live view has put itself in the place of sys.stdout.
+    stop_at_once(number)
+
+
+def _environment(options: argparse.Namespace) -> str | None:
+    return options.env or (None if options.paths else EXAMPLE_ENVIRONMENT)
+
+
+def _start_log(settings: WorkerSettings, state: Path) -> None:
+    from worker.logs import configure_logs
+
+    log = state / "worker.log"
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+        stream = log.open("a", buffering=1, encoding="utf-8")
+    except OSError as error:
+        raise SettingsError(f"--state {state} cannot be used: {error.strerror}; give a folder to write to") from error
+    configure_logs(settings.log_format or "json", settings.log_level, stream)
+    print(f"worker log: {log}")
+
+
+@asynccontextmanager
+async def _temporal(state: Path, stop: Stop) -> AsyncIterator[tuple[Client, str]]:
+    """The server that TEMPORAL_ADDRESS names, else an embedded one; and its Web UI, as far as that is known."""
+    from temporalio.client import Client
+
+    from schedules.server.codec import data_converter
+    from schedules.server.codec_keys import codec_keys
+    from schedules.server.connection import connect
+    from worker.dev.embedded import PORT, UI_PORT, embedded_server
+
+    if address := os.environ.get("TEMPORAL_ADDRESS"):
+        print(f"Temporal: {address}")
+        yield await connect(), os.environ.get(UI_URL, "")
+        return
+    async with embedded_server(state, stop.ask) as server:
+        if server.port != PORT:
+            print(f"port {PORT} is busy, so Temporal took another: export TEMPORAL_ADDRESS={server.address}")
+        if server.ui_port != UI_PORT:
+            print(f"port {UI_PORT} is busy, so the Web UI took another")
+        print(f"Temporal: {server.address}\nWeb UI:   {server.ui}", flush=True)
+        yield await Client.connect(server.address, data_converter=data_converter(codec_keys())), server.ui
+
+
+@asynccontextmanager
+async def _board(client: Client, project: Project, ui: str) -> AsyncIterator[None]:
+    """The board of the jobs, while the context lasts."""
+    from schedules.board.guard import Guard
+    from schedules.board.serve import board
+    from schedules.commands.selection import Selection
+    from worker.dev.ports import HOST, claimed_port
+
+    async def connected() -> Client:
+        return client
+
+    interval, meant = timedelta(seconds=BOARD_INTERVAL), Selection(project.owner)
+    with claimed_port(BOARD_PORT) as port:
+        async with board(meant, (HOST, port), Guard(None), interval, BOARD_RATE, ui, connected) as (url, looking):
+            print(f"Board:    {url}/", flush=True)
+            looks = asyncio.create_task(looking.run())
+            try:
+                yield
+            finally:
+                looks.cancel()
+                await asyncio.wait((looks,))
+
+
+async def _apply(project: Project, client: Client, stop: Stop) -> None:
+    """Makes the namespace match the jobs. Raises TickwrightError where it does not afterwards."""
+    from schedules.compile.job import compile_project
+    from schedules.plan.encryption import sealed
+    from schedules.server.codec import active_key
+    from schedules.server.gateway import TemporalGateway
+    from schedules.sync.reconcile import apply_plan, plan_sync
+    from schedules.views.plan import counts, result_text
+
+    now, gateway = datetime.now(UTC), TemporalGateway(client)
+    desired = sealed(compile_project(project, now), active_key(client.data_converter))
+    plan = await plan_sync(gateway, project.owner, desired, now)
+    plan.raise_if_unsafe(None)
+    print(counts(plan))
+    results = await apply_plan(plan, gateway, stop.asked)
+    text = result_text(plan, results, interrupted=stop.asked.is_set())
+    if any(item.result == "failed" for item in results):
+        raise SyncFailedError(text)
+    print(text, flush=True)
+
+
+@asynccontextmanager
+async def _shown_runs(client: Client, owner: str, since: datetime, footer: Callable[[], str]) -> AsyncIterator[None]:
+    """Shows the runs that finish while the context lasts."""
+    from worker.dev.feed import finished_runs
+    from worker.dev.live import live_runs
+
+    ended = asyncio.Event()
+
+    async def show_all() -> None:
+        with live_runs(footer) as show:
+            async for finished in finished_runs(client, owner, since, ended):
+                show(finished)
+
+    showing = asyncio.create_task(show_all())
+    try:
+        yield
+    finally:
+        ended.set()
+        done, _ = await asyncio.wait((showing,), timeout=LAST_LOOK)
+        showing.cancel()
+    for task in done:
+        task.result()
+
+
+async def _work(client: Client, settings: WorkerSettings, offer: Offer, stop: Stop) -> None:
+    from worker.app import beside, build_of, build_worker, health_of
+    from worker.builds import announced
+    from worker.health.health import serve_health
+    from worker.metrics.metrics import WorkerMetrics
+    from worker.process.lifecycle import poll_until_stopped
+
+    metrics = WorkerMetrics()
+    health = health_of(settings, metrics)
+    health.client = client
+    serving = serve_health(health, settings.http_address, settings.token)
+    async with (
+        serving,
+        build_worker(client, settings, offer, metrics) as worker,
+        announced(client, settings.task_queue, build_of(settings)),
+    ):
+        with beside(health.keep_looking()):
+            await poll_until_stopped(worker, health, stop, settings.drain_timeout)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Runs everything until a signal or the end of --for. Raises TickwrightError."""
+    from worker.process.lifecycle import Stop, run_to_end
+
+    stop = Stop(_stop_at_once)
+    run_to_end(run_all(options, stop), stop)
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Entry point of `python -m worker.dev`."""
+    parser = argparse.ArgumentParser(
+        prog="python -m worker.dev",
+        description="Run everything on this machine: an embedded Temporal (or the one that TEMPORAL_ADDRESS names), "
+        "the jobs of the given specs, a worker, and a view of the runs. Stop with Ctrl-C.",
+    )
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help=f"specs to apply (default: {EXAMPLES}, as {EXAMPLE_ENVIRONMENT})"
+    )
+    parser.add_argument("--env", metavar="E", help="environment of the specs")
+    parser.add_argument(
+        "--for", dest="seconds", type=_duration, metavar="D", help="end by itself after this long, such as 30s"
+    )
+    parser.add_argument(
+        "--state", type=Path, default=Path(".tickwright"), metavar="DIR", help="where Temporal's state is kept"
+    )
+    parser.set_defaults(execute=execute)
+    run(parser, arguments)
+
+
+def _duration(text: str) -> timedelta:
+    try:
+        duration = parse_duration(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not duration:
+        raise argparse.ArgumentTypeError("0s is no time to run anything; write for example 30s")
+    return duration
+
+
+if __name__ == "__main__":
+    main()

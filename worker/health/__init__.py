@@ -1,0 +1,1 @@
+"""Whether the worker is well: /livez, /readyz, its polls and its connection."""

@@ -1,0 +1,1 @@
+"""The worker's process from start to end: loading, signals, drain, exit."""
