@@ -61,12 +61,14 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _show(project: Project, found: Sequence[Placed], output: str) -> None:
-    from schedules.views.lint import document, summary
+    from schedules.views.lint import document, left_out_lines, summary
 
     if output == "json":
-        STDOUT.answer(json.dumps(document(project.owner, len(project.jobs), found), indent=2) + "\n")
+        answer = document(project.owner, len(project.jobs), found, project.left_out)
+        STDOUT.answer(json.dumps(answer, indent=2) + "\n")
     else:
-        say("\n".join([*(each.line() for each in found), summary(project, found)]))
+        lines = [*(each.line() for each in found), *left_out_lines(project.left_out), summary(project, found)]
+        say("\n".join(lines))
 
 
 def _shown_as_json(error: SpecError) -> int:

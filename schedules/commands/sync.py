@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NoReturn
 
 from schedules.commands.options import at_least, given_registry, spec_options
-from schedules.console.terminal import run
+from schedules.console.terminal import run, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,11 +101,13 @@ async def _run(options: argparse.Namespace, registry: HandlerRegistry | None) ->
         return client, await TemporalGateway(client).owned(owner)
 
     now = datetime.now(UTC)
-    owner, desired, answer = await load_while_asking(options.paths, options.env, registry, now, ask)
+    loaded, (client, listed) = await load_while_asking(options.paths, options.env, registry, now, ask)
     from schedules.sync.run import SyncRun
+    from schedules.views.lint import left_out_lines
 
-    client, listed = answer
-    return await SyncRun(options, owner, desired, now, client).run(listed)
+    for line in left_out_lines(loaded.left_out):
+        say(line)
+    return await SyncRun(options, loaded.owner, loaded.desired, now, client).run(listed)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

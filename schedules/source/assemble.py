@@ -13,8 +13,8 @@ from schedules.spec.project import Project
 from schedules.text.nearest import suggestion
 
 
-def assemble(parts: Sequence[Part], environment: str | None) -> Project:
-    """The project of all parts. Raises SpecError."""
+def assemble(parts: Sequence[Part], environment: str | None, left_out: Sequence[str] = ()) -> Project:
+    """The project of all parts; `left_out` are files of the folders that no part was made of. Raises SpecError."""
     problems = [problem for part in parts for problem in part.problems]
     problems += [*_project_problems(parts), *_environment_problems(parts, environment), *_duplicates(parts)]
     if problems:
@@ -29,6 +29,7 @@ def assemble(parts: Sequence[Part], environment: str | None) -> Project:
             CalendarSet(part.file, part.calendars, frozenset(part.places)) for part in parts if part.calendars
         ),
         channels=tuple(ChannelSet(part.file, part.channels, frozenset(part.places)) for part in parts if part.channels),
+        left_out=tuple(left_out),
     )
 
 

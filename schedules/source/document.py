@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from schedules.source.malformed import Malformed, not_text
 from schedules.source.positions import Positions
 
 LARGEST = 8_000_000
+_CONFLICT_BEGIN, _CONFLICT_END = (re.compile(mark + rb"(?: |\r?$)", re.MULTILINE) for mark in (rb"^<{7}", rb"^>{7}"))
+_PATTERN = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,14 @@ def _read(file: str) -> bytes:
         with path.open("rb") as stream:
             data = stream.read(LARGEST + 1)
     except FileNotFoundError:
-        raise Malformed(-1, -1, "there is no such file or directory; write the path of your specs") from None
+        advice = "the path of your specs" + (", or of their folder, without a pattern" if _PATTERN.search(file) else "")
+        raise Malformed(-1, -1, f"there is no such file or directory; write {advice}") from None
     except OSError as error:
         raise Malformed(-1, -1, f"cannot be read: {error.strerror}") from None
     if len(data) > LARGEST:
         raise Malformed(-1, -1, f"is larger than {LARGEST // 1_000_000} MB; split it into several files")
+    if (conflict := _CONFLICT_BEGIN.search(data)) and _CONFLICT_END.search(data, conflict.end()):
+        raise not_text(data, conflict.start(), "holds a conflict of a merge (`<<<<<<<`); finish the merge")
     return data.removeprefix(codecs.BOM_UTF8)
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from schedules.errors import SpecError, SpecProblem
 from schedules.source.assemble import assemble
 from schedules.source.document import read_document
-from schedules.source.files import spec_files
 from schedules.source.jobs import part_of
 from schedules.source.malformed import Malformed
 from schedules.source.modules import is_reference, part_of_module
 from schedules.source.part import Part
+from schedules.source.snapshot import Snapshot
 from schedules.spec.project import JobSet, Project
 
 __all__ = ["JobSet", "Project", "SpecError", "SpecProblem", "load_project"]
+
+MOST_READINGS = 3
 
 
 def load_project(paths: Sequence[str], environment: str | None = None) -> Project:
@@ -24,25 +25,28 @@ def load_project(paths: Sequence[str], environment: str | None = None) -> Projec
     A path is a file, a directory of `.yaml`, `.yml` and `.json` files, or `package.module:attribute`.
     Raises SpecError with every problem there is, by file and position.
     """
-    seen: set[Path] = set()
-    parts: list[Part] = []
-    for path in paths:
-        parts += [part_of_module(path)] if is_reference(path) else _parts_of_files(path, environment, seen)
-    return assemble(parts, environment)
+    modules = {path: part_of_module(path) for path in paths if is_reference(path)}
+    given = [path for path in paths if path not in modules]
+    snapshot = Snapshot(given)
+    for _ in range(MOST_READINGS):
+        parts = {path: list(_parts_of(path, snapshot, environment)) for path in given}
+        before, snapshot = snapshot, Snapshot(given)
+        if snapshot == before:
+            break
+    else:
+        raise SpecError(
+            [SpecProblem(given[0], 0, 0, "", "was changed while it was read; try again when it is at rest")]
+        )
+    ordered = [part for path in dict.fromkeys(paths) for part in (parts[path] if path in parts else [modules[path]])]
+    return assemble(ordered, environment, snapshot.left_out)
 
 
-def _parts_of_files(path: str, environment: str | None, seen: set[Path]) -> Iterator[Part]:
-    files = []
-    try:
-        files = list(spec_files(Path(path)))
-        if not files:
-            yield _unusable(path, "holds no .yaml, .yml or .json file; write the path of your specs")
-    except OSError as error:
-        yield _unusable(path, f"cannot be read: {error.strerror}")
-    for file in files:
-        if (real := file.resolve()) not in seen:
-            seen.add(real)
-            yield _part_of_file(str(file), environment)
+def _parts_of(path: str, snapshot: Snapshot, environment: str | None) -> Iterator[Part]:
+    """A file that several paths reach belongs to the first."""
+    for place, message in snapshot.faults[path]:
+        yield Part(place, problems=(SpecProblem(place, 0, 0, "", message),), unread=True)
+    for file in snapshot.files[path]:
+        yield _part_of_file(file, environment)
 
 
 def _part_of_file(file: str, environment: str | None) -> Part:
@@ -50,7 +54,3 @@ def _part_of_file(file: str, environment: str | None) -> Part:
         return part_of(read_document(file), environment)
     except Malformed as error:
         return Part(file, problems=(SpecProblem(file, error.line + 1, error.column + 1, "", str(error)),), unread=True)
-
-
-def _unusable(path: str, message: str) -> Part:
-    return Part(path, problems=(SpecProblem(path, 0, 0, "", message),), unread=True)

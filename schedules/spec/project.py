@@ -14,7 +14,10 @@ from schedules.spec.notices import ChannelSet, ChannelSpec
 
 @dataclass(frozen=True)
 class Project:
-    """Every job with defaults and environment merged; `sources` says by job where it is written."""
+    """Every job with defaults and environment merged; `sources` says by job where it is written.
+
+    `left_out` are files in the given folders that are no spec files, by their names.
+    """
 
     name: str
     environment: str
@@ -22,6 +25,7 @@ class Project:
     sources: Mapping[str, Location] = field(default_factory=dict)
     calendars: tuple[CalendarSet, ...] = ()
     channels: tuple[ChannelSet, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def calendars_of(self, job: str) -> CalendarSet:
         """The calendars of the file that the job is written in."""

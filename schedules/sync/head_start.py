@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from schedules.compile.job import compile_project
 from schedules.lint.load import load_checked
 from schedules.source.document import read_document
-from schedules.source.files import spec_files
+from schedules.source.files import list_specs
 from schedules.source.malformed import Malformed
 from schedules.source.modules import is_reference
 from schedules.spec.fields import check_owner_part
@@ -26,22 +27,31 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """What the specs want: the schedules of their owner by id. `left_out` are files of the folders that are no specs."""
+
+    owner: str
+    desired: Mapping[str, DesiredSchedule]
+    left_out: tuple[str, ...]
+
+
 async def load_while_asking(
     paths: Sequence[str],
     environment: str | None,
     registry: HandlerRegistry | None,
     now: datetime,
     ask: Callable[[str], Awaitable[Answer]],
-) -> tuple[str, Mapping[str, DesiredSchedule], Answer]:
-    """The owner, its desired schedules by id, and what `ask(owner)` gave. Raises SpecError before any error of `ask`."""
+) -> tuple[Loaded, Answer]:
+    """What the specs want, and what `ask(owner)` gave. Raises SpecError before any error of `ask`."""
     guess = probable_owner(paths, environment)
     if guess is None:  # The user's modules are imported where they may do anything, in the main thread.
-        owner, desired = _load(paths, environment, registry, now)
-        return owner, desired, await ask(owner)
+        loaded = _load(paths, environment, registry, now)
+        return loaded, await ask(loaded.owner)
     asking = asyncio.ensure_future(ask(guess))
     try:
-        owner, desired = await asyncio.to_thread(_load, paths, environment, registry, now)
-        return owner, desired, await (asking if owner == guess else ask(owner))
+        loaded = await asyncio.to_thread(_load, paths, environment, registry, now)
+        return loaded, await (asking if loaded.owner == guess else ask(loaded.owner))
     finally:
         asking.cancel()
         await asyncio.wait((asking,))
@@ -52,15 +62,13 @@ def probable_owner(paths: Sequence[str], environment: str | None) -> str | None:
     if any(map(is_reference, paths)):
         return None
     with suppress(OSError, Malformed, ValueError):
-        file = next(iter(spec_files(Path(paths[0]))), None)
-        project = read_document(str(file)).data.get("project") if file else None
+        files = list_specs(Path(paths[0])).files if paths[0] else []
+        project = read_document(str(files[0])).data.get("project") if files else None
         if isinstance(project, str):
             return f"{check_owner_part(project)}/{check_owner_part(environment or NO_ENVIRONMENT)}"
     return None
 
 
-def _load(
-    paths: Sequence[str], environment: str | None, registry: HandlerRegistry | None, now: datetime
-) -> tuple[str, Mapping[str, DesiredSchedule]]:
+def _load(paths: Sequence[str], environment: str | None, registry: HandlerRegistry | None, now: datetime) -> Loaded:
     project = load_checked(paths, environment, registry)
-    return project.owner, compile_project(project, now)
+    return Loaded(project.owner, compile_project(project, now), project.left_out)

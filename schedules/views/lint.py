@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from schedules.source.locate import Locator
     from schedules.spec.project import Project
 
+MOST_LISTED = 10
 UNREADABLE = "spec"
 """The id of what is wrong with a file or a job itself; it cannot be ignored."""
 
@@ -56,6 +57,14 @@ def unreadable(problems: Iterable[SpecProblem]) -> list[Placed]:
     return [Placed(UNREADABLE, "error", "", problem) for problem in problems]
 
 
+def left_out_lines(names: Sequence[str]) -> list[str]:
+    """One line about the files of folders that are not read as specs; none where there are none."""
+    if not names:
+        return []
+    more = f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
+    return [f"left out, since only .yaml, .yml and .json are read: {', '.join(names[:MOST_LISTED])}{more}"]
+
+
 def summary(project: Project, found: Sequence[Placed]) -> str:
     """One line about the whole."""
     jobs = len(project.jobs)
@@ -68,7 +77,7 @@ def summary(project: Project, found: Sequence[Placed]) -> str:
     return f"{project.owner}: {jobs} job{'' if jobs == 1 else 's'}, {' and '.join(counts) or 'no problem found'}"
 
 
-def document(owner: str | None, jobs: int, found: Sequence[Placed]) -> dict[str, Any]:
+def document(owner: str | None, jobs: int, found: Sequence[Placed], left_out: Sequence[str] = ()) -> dict[str, Any]:
     """The JSON document of `lint --output json`; the owner is null where the files could not be read."""
     return {
         "owner": owner,
@@ -79,6 +88,7 @@ def document(owner: str | None, jobs: int, found: Sequence[Placed]) -> dict[str,
             {"id": each.id, "severity": each.severity, "job": each.job or None, **_where(each.problem)}
             for each in found
         ],
+        "left_out": list(left_out),
     }
 
 

@@ -44,7 +44,6 @@ def test_a_directory_gives_all_its_spec_files_in_the_order_of_their_names(write:
         specs__a__z_dot_json='{"version": 1, "project": "shop", "jobs": {}}',
         specs__a__deep__c_dot_yaml=spec_text(job_text("c")),
         specs__README_dot_md="# not a spec",
-        specs__d_dot_YAML="not a spec either",
     )
 
     assert names("specs") == ["c", "b"]
