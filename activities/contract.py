@@ -29,7 +29,6 @@ ASKED_MEMO = (
     "tickwright-asked"  # of a backfill: the times it has asked for; of a run started by hand: the backfill's id
 )
 PROGRESS_MEMO = "tickwright-progress"  # of a backfill: its BackfillProgress
-REBOOT = "@reboot"  # begins the comment of a calendar that stands for no time: workers start such jobs
 DEFAULT_TASK_QUEUE = "tickwright"
 OWNER_ATTRIBUTE = "TickwrightOwner"
 OUTCOME_ATTRIBUTE = "TickwrightOutcome"  # on runs that end as `superseded`, `too_late`, `skipped` and the like

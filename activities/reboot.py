@@ -11,7 +11,8 @@ from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.contract import OWNER_ATTRIBUTE, REBOOT, START_REBOOT_RUNS, NewBuild
+from activities.contract import OWNER_ATTRIBUTE, START_REBOOT_RUNS, NewBuild
+from activities.reboot_mark import REBOOT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

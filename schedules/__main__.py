@@ -4,62 +4,52 @@ from __future__ import annotations
 
 import argparse
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
-from schedules.commands import (
-    backfill,
-    board,
-    channels,
-    explain,
-    export,
-    forecast,
-    lint,
-    monitor,
-    next,  # noqa: A004  the verb is called so
-    pause,
-    resume,
-    rules,
-    runs,
-    status,
-    sync,
-    trigger,
-)
 from schedules.console.terminal import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    Verbs = Mapping[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]
+    Verbs = Mapping[str, tuple[str, str]]
 
-VERBS = {
-    "sync": ("make a Temporal namespace match the spec files", sync.configure),
-    "channels": ("show the channels that people are told by, or try one", channels.configure),
-    "export": ("write a spec file for schedules that exist already", export.configure),
-    "lint": ("check spec files without a server", lint.configure),
-    "next": ("show the next times of a job or of a cron expression", next.configure),
-    "status": ("show the state of every job", status.configure),
-    "runs": ("show a job's occurrences, those that did not run included", runs.configure),
-    "explain": ("tell the whole story of one occurrence, or why there is none", explain.configure),
-    "monitor": ("serve metrics of every job for Prometheus", monitor.configure),
-    "board": ("serve one page that shows what ran, what did not, and what comes", board.configure),
-    "rules": ("write Prometheus' alert rules for the jobs of spec files", rules.configure),
-    "forecast": ("tell what will start, and what a maintenance window would delay or lose", forecast.configure),
-    "pause": ("pause jobs, until a resume or until a time", pause.configure),
-    "resume": ("end pauses, and if asked make up for what they kept from running", resume.configure),
-    "trigger": ("run a job now, or one of its occurrences", trigger.configure),
-    "backfill": ("run occurrences of the past, or only those without a success", backfill.configure),
+VERBS: Verbs = {
+    "sync": ("make a Temporal namespace match the spec files", "schedules.commands.sync"),
+    "channels": ("show the channels that people are told by, or try one", "schedules.commands.channels"),
+    "export": ("write a spec file for schedules that exist already", "schedules.commands.export"),
+    "lint": ("check spec files without a server", "schedules.commands.lint"),
+    "next": ("show the next times of a job or of a cron expression", "schedules.commands.next"),
+    "status": ("show the state of every job", "schedules.commands.status"),
+    "runs": ("show a job's occurrences, those that did not run included", "schedules.commands.runs"),
+    "explain": ("tell the whole story of one occurrence, or why there is none", "schedules.commands.explain"),
+    "monitor": ("serve metrics of every job for Prometheus", "schedules.commands.monitor"),
+    "board": ("serve one page that shows what ran, what did not, and what comes", "schedules.commands.board"),
+    "rules": ("write Prometheus' alert rules for the jobs of spec files", "schedules.commands.rules"),
+    "forecast": (
+        "tell what will start, and what a maintenance window would delay or lose",
+        "schedules.commands.forecast",
+    ),
+    "pause": ("pause jobs, until a resume or until a time", "schedules.commands.pause"),
+    "resume": ("end pauses, and if asked make up for what they kept from running", "schedules.commands.resume"),
+    "trigger": ("run a job now, or one of its occurrences", "schedules.commands.trigger"),
+    "backfill": ("run occurrences of the past, or only those without a success", "schedules.commands.backfill"),
 }
+"""Each verb's summary, and the module whose `configure` declares its options: imported only when the verb is used."""
 
 
 def main(arguments: Sequence[str] | None = None, verbs: Verbs = VERBS) -> NoReturn:
     """Entry point of the command; `verbs` may be more than ours."""
+    words = sys.argv[1:] if arguments is None else arguments
     installed = not sys.argv[0].endswith("__main__.py")
     name = "tickwright" if installed else "python -m schedules"
     parser = argparse.ArgumentParser(prog=name, description="Declarative, durable cron on Temporal.")
     parsers = parser.add_subparsers(title="verbs", required=True, metavar="VERB")
-    for verb, (summary, configure) in verbs.items():
-        configure(parsers.add_parser(verb, help=summary))
-    run(parser, arguments)
+    for verb, (summary, module) in verbs.items():
+        added = parsers.add_parser(verb, help=summary)
+        if verb in words:
+            import_module(module).configure(added)
+    run(parser, words)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from schedules import __main__ as commands
-from worker.__main__ import configure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,4 +12,4 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of the installed command."""
-    commands.main(arguments, {**commands.VERBS, "worker": ("run jobs until told to stop", configure)})
+    commands.main(arguments, {**commands.VERBS, "worker": ("run jobs until told to stop", "worker.__main__")})

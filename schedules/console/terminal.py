@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import sys
-import traceback
 from itertools import pairwise
 from typing import TYPE_CHECKING, NoReturn
 
@@ -82,6 +81,8 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str] | None = None)
         if code:
             STDOUT.answer_error("the command line is wrong; see standard error")
     except Exception as error:  # noqa: BLE001 - a fault of ours: shown whole, and still the exit code that it means
+        import traceback
+
         traceback.print_exc()
         code = 1
         STDOUT.answer_error(f"{type(error).__name__}: {error}")

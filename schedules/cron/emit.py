@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from schedules.cron.masks import mask_of, ranges_of
 from schedules.cron.offsets import FIRST_YEAR, LAST_YEAR
-from schedules.model import Calendar
+from schedules.cron.values import Calendar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,12 +6,12 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from schedules.model import Range
+from schedules.cron.values import Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from schedules.model import Ranges
+    from schedules.cron.values import Ranges
 
 
 def mask_of(numbers: Iterable[int]) -> int:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from activities.contract import REBOOT
-from schedules.model import Calendar, Range
+from activities.reboot_mark import REBOOT
+from schedules.cron.values import Calendar, Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from schedules.model import Times
+    from schedules.cron.values import Times
 
 LAST_DAY = Calendar(
     day_of_month=(Range(31, 31),),

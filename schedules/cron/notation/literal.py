@@ -9,7 +9,7 @@ from schedules.text.shown import shown
 from schedules.times.wire import FIELDS, calendar_from, calendar_text
 
 if TYPE_CHECKING:
-    from schedules.model import Calendar
+    from schedules.cron.values import Calendar
 
 BOUNDS = {
     "second": (0, 59),
