@@ -11,6 +11,7 @@ from temporalio.client import Client
 
 from tests.postgres import PostgresServer, postgres_server
 from tests.receiver import Receiver, receiver
+from tests.schedulers import V2
 from tests.servers import DevServer, dev_server
 
 if TYPE_CHECKING:
@@ -22,6 +23,20 @@ def server() -> Iterator[DevServer]:
     """The dev server that the tests of one xdist worker share; it knows the search attribute of owners."""
     with dev_server() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def v2_server() -> Iterator[DevServer]:
+    """The same with Temporal's other scheduler: every schedule on it is V2."""
+    with dev_server(config=V2) as running:
+        yield running
+
+
+@pytest.fixture(params=["V1", "V2"])
+def either_server(request: pytest.FixtureRequest) -> DevServer:
+    """Both shared servers, one after the other: for what has to work on both schedulers."""
+    server: DevServer = request.getfixturevalue("server" if request.param == "V1" else "v2_server")
+    return server
 
 
 @pytest.fixture
@@ -42,6 +57,12 @@ def start_server() -> Iterator[Callable[..., DevServer]]:
 async def client(server: DevServer) -> Client:
     """A client of the shared server."""
     return await Client.connect(server.address)
+
+
+@pytest.fixture
+async def either_client(either_server: DevServer) -> Client:
+    """A client of each of the two."""
+    return await Client.connect(either_server.address)
 
 
 @pytest.fixture(scope="session")

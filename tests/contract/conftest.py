@@ -11,18 +11,22 @@ from schedules.server.codec_keys import CodecKeys
 from tests.contract.world import ServerWorld, TwinWorld, World
 from tests.servers import DevServer
 
-CONVERTERS = {
-    "server": DataConverter.default,
-    "server, encrypted": data_converter(CodecKeys("k1", {"k1": bytes(range(32))})),
+ENCRYPTED = data_converter(CodecKeys("k1", {"k1": bytes(range(32))}))
+PLACES = {
+    "server": ("server", DataConverter.default),
+    "server, encrypted": ("server", ENCRYPTED),
+    "V2 server": ("v2_server", DataConverter.default),
+    "V2 server, encrypted": ("v2_server", ENCRYPTED),
 }
 
 
-@pytest.fixture(params=["twin", *CONVERTERS])
+@pytest.fixture(params=["twin", *PLACES])
 def place(request: pytest.FixtureRequest) -> tuple[DevServer, DataConverter] | None:
     """None is the memory of this process."""
     if request.param == "twin":
         return None
-    return request.getfixturevalue("server"), CONVERTERS[request.param]
+    fixture, converter = PLACES[request.param]
+    return request.getfixturevalue(fixture), converter
 
 
 @pytest.fixture
