@@ -74,6 +74,10 @@ class ServerAwayError(ServerError):
     """The server gave no answer for as long as one is waited for. What the call asked for may have been done all the same."""
 
 
+class OvertakenError(ServerError):
+    """A schedule is no longer the one that an update was made for. The V2 scheduler says so; V1 drops the update instead."""
+
+
 class MissingAttributesError(TickwrightError):
     """The namespace lacks search attributes and does not let this client register them."""
 

@@ -181,7 +181,8 @@ class ObservedSchedule:
     """The Temporal Schedule that the server has. `other` is what is set on it and no spec can express.
 
     `encryption` is the id of the key of its payloads; `unreadable` says why they could not be decrypted. `memo` names the
-    fields of the schedule's own memo, which nobody can change.
+    fields of the schedule's own memo, which nobody can change. `version` is the server's conflict token: on the V2 scheduler
+    each trigger makes a new one of a schedule that is otherwise the same.
     """
 
     id: str
@@ -189,7 +190,7 @@ class ObservedSchedule:
     action: Action
     policies: Policies
     state: RuntimeState
-    version: bytes
+    version: bytes = field(compare=False)
     search_attributes: Mapping[str, Any] = field(default_factory=dict)
     other: tuple[Unsaid, ...] = ()
     activity: Activity = field(default_factory=Activity, compare=False)

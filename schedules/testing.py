@@ -1,7 +1,7 @@
 """A namespace's schedules in memory, with the habits of the server, for tests that need no server. Public.
 
 Like the server it keeps what it is given as JSON, shows in List at most ten entries of a field and the newest state late,
-takes an update some time after it has accepted it, and drops one that lost a race without a word.
+takes an update some time after it has accepted it, and drops one that lost a race without a word (or refuses it, as V2 does).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from activities.contract import HASH_ATTRIBUTE, OWNER_ATTRIBUTE
-from schedules.errors import MissingAttributesError, ServerAwayError, ServerError
+from schedules.errors import MissingAttributesError, OvertakenError, ServerAwayError, ServerError
 from schedules.model import (
     Action,
     Activity,
@@ -34,11 +34,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """How late things show, counted in calls: the server's own time goes on with every call that anybody makes."""
+    """How late things show, counted in calls: the server's own time goes on with every call that anybody makes.
+
+    `v2` is the other scheduler of Temporal: a trigger makes a new version, and an update of an older one is refused.
+    """
 
     list_lag: int = 0
     update_lag: int = 0
     attribute_lag: int = 0
+    v2: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +176,9 @@ class SchedulesInMemory:
         self._show(schedule_id)
 
     def trigger(self, schedule_id: str) -> None:
-        """A run started by hand: it is no part of what anybody compares, and the version stays."""
+        """A run started by hand: it is no part of what anybody compares, and on V1 the version stays."""
         kept = self.kept[schedule_id]
+        kept.version += self.habits.v2
         run = f"{schedule_id}-by-hand-{len(kept.activity.running) + 1}"
         kept.activity = replace(kept.activity, running=(*kept.activity.running, run))
 
@@ -231,6 +236,8 @@ class SchedulesInMemory:
         if kept is None:
             raise ServerError("update", "NOT_FOUND", "no such schedule")
         self._refuse_unknown()
+        if self.habits.v2 and observed.version not in {b"", kept.version.to_bytes(TOKEN_BYTES)}:
+            raise OvertakenError("update", "FAILED_PRECONDITION", "mismatched conflict token")
         self._after(self.habits.update_lag, lambda: self._take(kept, desired, observed, note))
 
     def _take(self, kept: Kept, desired: DesiredSchedule, observed: ObservedSchedule, note: str | None) -> None:

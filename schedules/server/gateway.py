@@ -22,7 +22,7 @@ from temporalio.api.workflowservice.v1 import (
 from temporalio.service import RPCStatusCode
 
 from activities.contract import OWNER_ATTRIBUTE
-from schedules.errors import AttributeTypeError, MissingAttributesError, ServerError
+from schedules.errors import AttributeTypeError, MissingAttributesError, OvertakenError, ServerError
 from schedules.model import DesiredSchedule, ListedSchedule, ObservedSchedule, RuntimeState
 from schedules.plan.file import Namespace
 from schedules.plan.fingerprint import ATTRIBUTES, marks
@@ -105,7 +105,8 @@ class TemporalGateway:
     async def update(self, desired: DesiredSchedule, observed: ObservedSchedule, note: str | None = None) -> None:
         """Replaces what the spec decides and keeps what an operator set by hand; a `note` of None keeps the note, too.
 
-        The server drops the update without an error when `observed` is no longer its newest version: read back.
+        Where `observed` is no longer its newest version the V1 scheduler drops the update without an error (read back), and
+        for V2 this raises OvertakenError; there every trigger and backfill makes a new version.
         """
         state = observed.state if desired.paused is None else replace(observed.state, paused=desired.paused)
         attributes = None
@@ -120,7 +121,12 @@ class TemporalGateway:
             request_id=str(uuid.uuid4()),
             search_attributes=attributes,
         )
-        await self._call("update", self._service.update_schedule, request)
+        try:
+            await self._call("update", self._service.update_schedule, request)
+        except ServerError as error:
+            if error.code == RPCStatusCode.FAILED_PRECONDITION.name:
+                raise OvertakenError(error.what, error.code, error.detail) from error
+            raise
 
     async def delete(self, schedule_id: str) -> None:
         """Removes the schedule; one that is gone already is no error. Runs in progress go on."""

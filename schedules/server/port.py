@@ -25,7 +25,8 @@ class Schedules(Protocol):
     async def update(self, desired: DesiredSchedule, observed: ObservedSchedule, note: str | None = None) -> None:
         """Keeps pause (unless desired), remaining actions and, without a `note`, the note.
 
-        Taken some time later, and dropped silently where `observed` is no longer the newest version.
+        Taken some time later, and dropped silently where `observed` is no longer the newest version; or, on Temporal's V2
+        scheduler, taken at once, and OvertakenError raised.
         """
 
     async def delete(self, schedule_id: str) -> None:

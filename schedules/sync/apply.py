@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from schedules.errors import NOT_TRIED, ServerAwayError, ServerError, TickwrightError
+from schedules.errors import NOT_TRIED, OvertakenError, ServerAwayError, ServerError, TickwrightError
 from schedules.plan.differences import differences
 from schedules.plan.plan import Change, plan_one
 from schedules.sync.audit import may_overwrite
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Result = Literal["applied", "planned", "failed", "unchanged"]
 CONCURRENCY = 10
 REPLANS = 3
+OVERTAKEN = 5
+"""Attempts at an update that others overtake without a change of the schedule: by triggers and backfills."""
 READ_BACK_WAITS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 """Seconds between looks at an update that the server takes in the background."""
 WRITES = frozenset({"create", "update", "delete"})
@@ -115,21 +117,33 @@ class Applier:
             if not await self._schedules.create(change.desired, self._note("created")):
                 raise LostRaceError(await self._schedules.describe(change.job))
         else:
-            await self._look_again(change.observed)
             await self._update(change.desired, change.observed)
 
     async def _update(self, desired: DesiredSchedule, observed: ObservedSchedule) -> None:
-        note = self._note("updated") if may_overwrite(observed.state.note) else None
+        for _ in range(OVERTAKEN):
+            if await self._try_update(desired, await self._look_again(observed)):
+                return
+        raise LostRaceError(await self._schedules.describe(desired.id))
+
+    async def _try_update(self, desired: DesiredSchedule, now: ObservedSchedule) -> bool:
+        """False where the schedule has a new version by now. Raises LostRaceError."""
+        note = self._note("updated") if may_overwrite(now.state.note) else None
         try:
-            await self._schedules.update(desired, observed, note)
+            await self._schedules.update(desired, now, note)
+        except OvertakenError:
+            after = await self._look_back(desired.id)
+            return after is not None and not differences(
+                desired, after
+            )  # by itself: its answer was lost, and it was sent again
         except ServerError as error:
             if error.code == "NOT_FOUND":
                 raise LostRaceError(None) from error
             raise
-        await self._read_back(desired, observed)
+        await self._read_back(desired, now)
+        return True
 
-    async def _look_again(self, observed: ObservedSchedule) -> None:
-        """Raises LostRaceError where the plan saw another schedule than there is.
+    async def _look_again(self, observed: ObservedSchedule) -> ObservedSchedule:
+        """The schedule with the conflict token of now. Raises LostRaceError where the plan saw another schedule than there is.
 
         The conflict token alone does not tell: the server counts from 1 for each schedule, so that one which was deleted and
         made anew since the plan has the token of the old one again.
@@ -137,6 +151,7 @@ class Applier:
         now = await self._schedules.describe(observed.id)
         if now != observed or now.activity.created_at != observed.activity.created_at:
             raise LostRaceError(now)
+        return now
 
     async def _delete(self, change: Change) -> None:
         """Deletes what still belongs to the owner: somebody may have taken it over since the plan was made."""

@@ -8,6 +8,7 @@ from temporalio.converter import DataConverter
 
 from schedules.server.codec import data_converter
 from schedules.server.codec_keys import CodecKeys
+from schedules.testing import Habits
 from tests.contract.world import ServerWorld, TwinWorld, World
 from tests.servers import DevServer
 
@@ -20,18 +21,24 @@ PLACES = {
 }
 
 
-@pytest.fixture(params=["twin", *PLACES])
+@pytest.fixture(params=["twin", "V2 twin", *PLACES])
 def place(request: pytest.FixtureRequest) -> tuple[DevServer, DataConverter] | None:
     """None is the memory of this process."""
-    if request.param == "twin":
+    if request.param.endswith("twin"):
         return None
     fixture, converter = PLACES[request.param]
     return request.getfixturevalue(fixture), converter
 
 
 @pytest.fixture
-async def world(place: tuple[DevServer, DataConverter] | None) -> World:
+def v2(request: pytest.FixtureRequest) -> bool:
+    """Whether the world's schedules are V2."""
+    return str(request.node.callspec.params["place"]).startswith("V2")
+
+
+@pytest.fixture
+async def world(place: tuple[DevServer, DataConverter] | None, v2: bool) -> World:
     if place is None:
-        return TwinWorld()
+        return TwinWorld(Habits(v2=v2))
     server, converter = place
     return ServerWorld(await Client.connect(server.address, data_converter=converter))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 
-from schedules.errors import ServerError
+from schedules.errors import OvertakenError, ServerError
 from schedules.model import Action, Calendar, DesiredSchedule, Interval, ObservedSchedule, Policies, Range, Times
 from tests.contract.world import World
 from tests.factories import desired
@@ -62,15 +63,24 @@ async def test_an_update_keeps_what_an_operator_set(world: World, name: str) -> 
     assert (now.times, now.state.paused, now.state.note) == (NINE, True, "ask Ann")
 
 
-async def test_a_trigger_is_seen_as_running_and_hinders_no_update(world: World, name: str) -> None:
+async def test_a_trigger_is_seen_as_running_and_is_no_change_of_the_schedule(world: World, name: str) -> None:
     before = await made(world, desired(name))
     await world.trigger(name)
     while not (triggered := await seen(world, name)).activity.running:
         pass
     assert triggered == before
-    await world.schedules.update(desired(name, times=NINE), before)
-    now = await until_version_is_not(world, before)
+    await world.schedules.update(desired(name, times=NINE), triggered)
+    now = await until_version_is_not(world, triggered)
     assert (now.times, now.activity.running) == (NINE, triggered.activity.running)
+
+
+async def test_a_trigger_overtakes_an_update_on_v2_only(world: World, name: str, v2: bool) -> None:
+    before = await made(world, desired(name))
+    await world.trigger(name)
+    while not (await seen(world, name)).activity.running:
+        pass
+    with pytest.raises(OvertakenError) if v2 else nullcontext():
+        await world.schedules.update(desired(name, times=NINE), before)
 
 
 async def test_an_update_sets_the_pause_and_the_note_that_it_is_told(world: World, name: str) -> None:
@@ -82,20 +92,26 @@ async def test_an_update_sets_the_pause_and_the_note_that_it_is_told(world: Worl
     assert (now.state.paused, now.state.note) == (False, "by Bob")
 
 
-async def test_an_update_that_lost_a_race_is_dropped_without_a_word(world: World, name: str) -> None:
+async def test_an_update_that_lost_a_race_is_dropped_without_a_word_or_refused(
+    world: World, name: str, v2: bool
+) -> None:
     before = await made(world, desired(name))
     await world.edit(name, NINE)
     edited = await seen(world, name)
-    await world.schedules.update(desired(name, policies=Policies("allow_all", 60)), before)
+    with pytest.raises(OvertakenError) if v2 else nullcontext():
+        await world.schedules.update(desired(name, policies=Policies("allow_all", 60)), before)
     await world.schedules.update(desired(name, times=NINE, policies=Policies("buffer_one", 60)), edited)
     now = await until_version_is_not(world, edited)
     assert now.policies.overlap == "buffer_one"
 
 
 @pytest.mark.parametrize("token", [b"", b"garbage", bytes(8)])
-async def test_a_token_that_is_none_hinders_nothing(world: World, name: str, token: bytes) -> None:
+async def test_a_token_that_is_none_hinders_nothing(world: World, name: str, token: bytes, v2: bool) -> None:
     before = await made(world, desired(name))
-    await world.schedules.update(desired(name, times=NINE), replace(before, version=token))
+    with pytest.raises(OvertakenError) if v2 and token else nullcontext():
+        await world.schedules.update(desired(name, times=NINE), replace(before, version=token))
+    if v2 and token:
+        return
     assert (await until_version_is_not(world, before)).times == NINE
 
 

@@ -10,7 +10,7 @@ from temporalio.client import Client, ScheduleUpdate, ScheduleUpdateInput
 from schedules.model import DesiredSchedule, ListedSchedule, ObservedSchedule, RuntimeState, Times
 from schedules.server.gateway import TemporalGateway
 from schedules.server.port import Schedules
-from schedules.testing import SchedulesInMemory
+from schedules.testing import Habits, SchedulesInMemory
 
 
 class World(Protocol):
@@ -32,8 +32,8 @@ class World(Protocol):
 class TwinWorld:
     """In memory; the operator's hands are the twin's own methods."""
 
-    def __init__(self) -> None:
-        self.twin = SchedulesInMemory()
+    def __init__(self, habits: Habits) -> None:
+        self.twin = SchedulesInMemory(habits)
 
     @property
     def schedules(self) -> Schedules:

@@ -94,10 +94,16 @@ class Life(RuleBasedStateMachine):
         self.hidden = False
         self.known: frozenset[str] = frozenset()
 
-    @initialize(seed=st.integers(0, 2**32), list_lag=st.integers(0, 12), lag=st.integers(0, 3), late=st.integers(0, 2))
-    def begin(self, seed: int, list_lag: int, lag: int, late: int) -> None:
+    @initialize(
+        seed=st.integers(0, 2**32),
+        list_lag=st.integers(0, 12),
+        lag=st.integers(0, 3),
+        late=st.integers(0, 2),
+        v2=st.booleans(),
+    )
+    def begin(self, seed: int, list_lag: int, lag: int, late: int, v2: bool) -> None:
         self.chance = random.Random(seed)
-        self.twin.habits = Habits(list_lag, lag, late)
+        self.twin.habits = Habits(list_lag, 0 if v2 else lag, late, v2)
         if self.chance.random() < 0.1:
             self.twin = SchedulesInMemory(self.twin.habits, attributes=())
         for number, name in enumerate(NAMES):

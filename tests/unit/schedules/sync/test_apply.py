@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from schedules.model import Calendar, Policies, Range, RuntimeState, Times
+from schedules.model import Calendar, DesiredSchedule, ObservedSchedule, Policies, Range, RuntimeState, Times
 from schedules.plan.plan import Plan, Rules, make_plan
 from schedules.sync.apply import Applied, Applier
 from schedules.sync.audit import Audit
@@ -79,6 +79,41 @@ async def test_a_race_that_is_lost_again_and_again_is_reported() -> None:
     assert item.result == "failed"
     assert "planned again 3 times" in item.error
     assert twin.calls.count("update") == 4
+
+
+@pytest.mark.parametrize("replans", [0, 3])
+async def test_on_v2_a_trigger_during_a_sync_hinders_no_update(replans: int) -> None:
+    twin = await having(ONE, habits=Habits(v2=True))
+    plan = plan_of(twin, CHANGED)
+    twin.trigger("one")
+    triggers = iter(range(3))
+    busy = after_each(twin, "describe", lambda: twin.trigger("one") if next(triggers, None) is not None else None)
+    (item,) = await apply(plan, busy, replans=replans)
+    assert (item.result, item.change) == ("applied", plan.changes[0])
+    assert twin.kept["one"].times == NINE
+
+
+async def test_on_v2_an_update_that_is_always_overtaken_fails_in_the_end() -> None:
+    twin = await having(ONE, habits=Habits(v2=True))
+    plan = plan_of(twin, CHANGED)
+    (item,) = await apply(plan, after_each(twin, "describe", lambda: twin.trigger("one")))
+    assert item.result == "failed"
+    assert "run sync again" in item.error
+
+
+async def test_on_v2_an_update_whose_answer_was_lost_and_that_was_sent_again_is_applied() -> None:
+    twin = await having(ONE, habits=Habits(v2=True))
+    plan = plan_of(twin, CHANGED)
+    first = iter([True])
+
+    async def sent_twice(desired: DesiredSchedule, observed: ObservedSchedule, note: str | None = None) -> None:
+        if next(first, False):
+            await SchedulesInMemory.update(twin, desired, observed, note)
+        await SchedulesInMemory.update(twin, desired, observed, note)
+
+    twin.update = sent_twice  # type: ignore[method-assign]
+    (item,) = await apply(plan, twin)
+    assert item.result == "applied"
 
 
 async def test_a_reviewed_plan_is_not_planned_again() -> None:
