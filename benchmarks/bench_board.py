@@ -29,11 +29,11 @@ from schedules.board.guard import Guard
 from schedules.board.latest import Latest
 from schedules.board.picture import Picture
 from schedules.board.routes import Board
-from schedules.commands.selection import Selection
 from schedules.cron import between
 from schedules.ledger.facts import Job, Run
 from schedules.ledger.reasons import stamp
 from schedules.ledger.records import Records
+from schedules.ledger.selection import Selection
 from schedules.model import Interval, Times
 from schedules.monitor.known import Known
 from schedules.serve.serving import serving

@@ -20,8 +20,8 @@ import psutil
 from jobs_that_ran import Namespace, jobs_that_ran
 from temporalio.client import Client
 
-from schedules.commands.selection import Selection
 from schedules.ledger.records import Records
+from schedules.ledger.selection import Selection
 from schedules.monitor.watch import Watch
 from schedules.server.pace import Pace
 

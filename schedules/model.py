@@ -216,3 +216,11 @@ class ObservedSchedule:
 def _text(attributes: Mapping[str, Any], name: str) -> str | None:
     value = attributes.get(name)
     return None if value is None else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """A namespace by its name, and by the id that its server gave it; that is empty where the server does not tell."""
+
+    name: str
+    id: str = ""

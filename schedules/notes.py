@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from activities.occurrence import stamp
 from schedules.errors import SettingsError
-from schedules.ledger.case import stamp
 from schedules.text.shown import printable
 
 LONGEST_REASON = 500
@@ -50,3 +50,12 @@ def checked_reason(text: str) -> str:
     if len(reason) > LONGEST_REASON:
         raise SettingsError(f"--reason: {len(reason)} characters; write {LONGEST_REASON} at most")
     return reason
+
+
+SIGNATURE = "Tickwright:"
+"""How a note of ours begins; any other is the operator's."""
+
+
+def may_overwrite(note: str) -> bool:
+    """Whether a note is nobody's or an older one of ours."""
+    return not note or note.startswith(SIGNATURE)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from schedules.board.cells import CELL
 from schedules.board.kinds import kind_of
-from schedules.commands.explain import explain
 from schedules.console.table import one_line
 from schedules.errors import TickwrightError
+from schedules.ledger.explain import explain
 from schedules.ledger.occurrences import ledger
 from schedules.ledger.reasons import SLACK, stamp
 from schedules.views.explain import explained_lines

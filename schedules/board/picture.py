@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from schedules.commands.selection import Selection
     from schedules.ledger.facts import Job, Run
+    from schedules.ledger.selection import Selection
     from schedules.ledger.state import JobState
     from schedules.model import Times
     from schedules.monitor.known import Known

@@ -10,8 +10,8 @@ from schedules.board.kinds import RANK
 from schedules.board.past import pending
 from schedules.console.table import one_line
 from schedules.ledger.facts import NOT_RUN
+from schedules.ledger.status import WORST_FIRST
 from schedules.monitor.figures import next_start
-from schedules.views.status import WORST_FIRST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from temporalio.client import Client
 
     from schedules.board.guard import Guard
-    from schedules.commands.selection import Selection
     from schedules.errors import TickwrightError
+    from schedules.ledger.selection import Selection
     from schedules.monitor.watch import Watch
 
 FOR_CLICKS = 0.4

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from schedules.commands.operating_options import AT_ONCE, WRITES
-from schedules.commands.reading import output_option, read, the_job
+from schedules.commands.reading import output_option, read
 from schedules.console.terminal import say
+from schedules.ledger.selection import the_job
 
 if TYPE_CHECKING:
     import argparse

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from schedules.commands.reading import answer, job_or_its_past, output_option, read
+from schedules.commands.reading import answer, output_option, read
 from schedules.console.terminal import STDOUT
+from schedules.ledger.explain import explain
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
     from datetime import datetime
 
-    from temporalio.api.history.v1 import HistoryEvent
-
-    from schedules.ledger.due import Due
-    from schedules.ledger.facts import Job, Run
     from schedules.ledger.records import Records
-    from schedules.ledger.story import Story
-    from schedules.ledger.timeline import Timeline
-    from schedules.times.moment import Moment
-    from schedules.views.explain import Explained
 
 UI_URL = "TICKWRIGHT_UI_URL"
 
@@ -60,80 +51,3 @@ def execute(options: argparse.Namespace) -> int:
         return 0
 
     return read(work)
-
-
-async def explain(records: Records, name: str, time: str, now: datetime, ui_url: str = "") -> Explained:
-    """The story of an occurrence. Raises SettingsError for a job or a time that is none."""
-    from schedules.ledger.account import account
-    from schedules.ledger.due import due
-    from schedules.ledger.pauses import pause_end
-    from schedules.ledger.told import alerts_about
-    from schedules.views.explain import Explained, web_link
-
-    job = await job_or_its_past(records, name, now)
-    found = due(job.times, moment_of(job, time, now))
-    known = await account(records, job, found.at, found.at, now)
-    timeline = known.timeline or (await records.timeline(job.name, found.at, now) if found.at < now else None)
-    then = _then(found, timeline)
-    occurrences = known.occurrences
-    if not occurrences and then and timeline:
-        from schedules.ledger.occurrences import ledger
-
-        job_then = replace(job, times=timeline.times_at(found.at) or job.times)
-        occurrences = ledger(job_then, known.runs, found.at, found.at, now, timeline)
-    occurrence = next(iter(occurrences), None)
-    told = Explained(job, found, now, occurrence, then=then, pause_end=await pause_end(records, job, now))
-    if occurrence is None:
-        return told
-    if (run := occurrence.run) is None:
-        return replace(told, alerts=await alerts_about(records, job, occurrence, ()))
-    if run.waiting:
-        seen = (await _poller(records, run.task_queue),)
-        told = replace(told, occurrence=replace(occurrence, evidence=(*occurrence.evidence, *seen)))
-    events = await records.history(run.id, run.run_id)
-    return replace(
-        told,
-        story=await _story(records, run, events),
-        alerts=await alerts_about(records, job, occurrence, events),
-        link=web_link(ui_url, records.client.namespace, run),
-    )
-
-
-async def _poller(records: Records, task_queue: str) -> str:
-    from schedules.server.workers import Workers
-
-    if await Workers(records.client).polls(task_queue):
-        return f"workers poll task queue {task_queue}: they may be busy"
-    return f"no worker polls task queue {task_queue}"
-
-
-async def story(records: Records, run: Run) -> Story:
-    """What a run did, and does."""
-    return await _story(records, run, await records.history(run.id, run.run_id))
-
-
-async def _story(records: Records, run: Run, events: Sequence[HistoryEvent]) -> Story:
-    from schedules.ledger.story import story_of
-
-    described = await records.described(run.id, run.run_id) if run.closed_at is None else None
-    return await story_of(events, described.pending_activities if described else (), records.client.data_converter)
-
-
-def moment_of(job: Job, text: str, now: datetime) -> Moment:
-    """The time, which may be the end of an occurrence's id."""
-    from schedules.times.moment import parse_moment
-
-    return parse_moment(text.strip().removeprefix(job.prefix), job.times.timezone, now)
-
-
-def _then(found: Due, timeline: Timeline | None) -> str:
-    """What the spec of then says, where it says something else than that of today."""
-    from schedules.ledger.due import is_due
-    from schedules.ledger.reasons import stamp
-
-    times = timeline.times_at(found.at) if timeline and timeline.knows(found.at) else None
-    if times is None or timeline is None or is_due(times, found.at) == found.is_due:
-        return ""
-    change = timeline.change_after(found.at)
-    changed = f", and the schedule was changed at {stamp(change.at)} by {change.by}" if change else ""
-    return f"{'not ' if found.is_due else ''}due by the spec of then{changed}"

@@ -6,17 +6,18 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from schedules.commands.reading import answer, output_option, read
-from schedules.commands.selection import check_found, selected, selection_options
+from schedules.commands.selection import selected, selection_options
 from schedules.errors import SettingsError
+from schedules.ledger.selection import check_found
 
 if TYPE_CHECKING:
     import argparse
     from datetime import datetime
 
-    from schedules.commands.selection import Selection
     from schedules.ledger.facts import Job
     from schedules.ledger.forecast import Forecast, Planned
     from schedules.ledger.records import Records
+    from schedules.ledger.selection import Selection
 
 MOST_DESCRIBED = 1_000
 """Jobs whose policies are read one by one; of more the effect of a window is not told."""
@@ -43,8 +44,8 @@ def execute(options: argparse.Namespace) -> int:
     meant = selected(options)
 
     async def work(records: Records, now: datetime) -> int:
-        from schedules.commands.status import still_to_come
         from schedules.ledger.forecast import forecast
+        from schedules.ledger.status import still_to_come
         from schedules.times.moment import parse_instant
 
         start = parse_instant(options.at, now, ahead=True, option="--at") if options.at else now

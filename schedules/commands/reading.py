@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Awaitable, Callable, Sequence
 
-    from schedules.ledger.facts import Job
     from schedules.ledger.records import Records
 
 EPILOG = "Exit codes: 0 shown; 1 the server cannot be reached or refused; 2 the command line or a spec is wrong."
@@ -45,32 +44,6 @@ async def _connected(work: Callable[[Records, datetime], Awaitable[int]]) -> int
     from schedules.server.connection import connect
 
     return await work(Records(await connect()), datetime.now(UTC))
-
-
-async def the_job(records: Records, name: str) -> Job:
-    """The job of that name. Raises SettingsError with near names where there is none."""
-    from schedules.text.nearest import suggestion
-
-    job = await records.job(name)
-    if job is None:
-        names = sorted(job.name for job in await records.jobs(None))
-        raise SettingsError(f"there is no job `{name}` in the namespace; {suggestion(name, names, 'jobs')}")
-    return job
-
-
-async def job_or_its_past(records: Records, name: str, now: datetime) -> Job:
-    """The job, also one that was deleted and of which runs are kept, which is said. Raises SettingsError as `the_job`."""
-    from schedules.console.terminal import say
-    from schedules.ledger.deleted import deleted_job
-
-    job = await records.job(name)
-    if job is not None:
-        return job
-    gone = await deleted_job(records, name, now)
-    if gone is None:
-        return await the_job(records, name)
-    say(f"`{name}` has no schedule any more: this is told by the runs that the namespace keeps")
-    return gone
 
 
 def verdicts(text: str) -> Sequence[str]:

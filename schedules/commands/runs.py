@@ -6,7 +6,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from schedules.commands.options import at_least
-from schedules.commands.reading import answer, job_or_its_past, output_option, read, verdicts
+from schedules.commands.reading import answer, output_option, read, verdicts
+from schedules.ledger.selection import job_or_its_past
 
 if TYPE_CHECKING:
     import argparse

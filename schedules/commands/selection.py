@@ -2,71 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from schedules.commands.options import given_registry, project_options
 from schedules.commands.reading import owner_option
 from schedules.errors import SettingsError
-from schedules.text.nearest import suggestion
+from schedules.ledger.selection import Selection
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
-
-    from schedules.ledger.facts import Job
-    from schedules.model import Times
-    from schedules.spec.job import JobSpec
-    from schedules.spec.project import Project
-
-
-GLOB = frozenset("*?[")
-
-
-@dataclass(frozen=True)
-class Selection:
-    """`times` are those that the spec files compile to; None without files. `owner` None stands for every one."""
-
-    owner: str | None
-    glob: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    jobs: Mapping[str, JobSpec] | None = None
-    times: Mapping[str, Times] = field(default_factory=dict)
-    project: Project | None = None
-
-    def takes(self, name: str) -> bool:
-        """Whether a job is meant."""
-        if self.jobs is not None:
-            job = self.jobs.get(name)
-            if job is None or not self.labels.items() <= dict(job.labels).items():
-                return False
-        return not self.glob or fnmatchcase(name, self.glob)
-
-    @property
-    def whole(self) -> bool:
-        """Whether all jobs of the owner are meant."""
-        return not self.glob and not self.labels
-
-
-def check_found(meant: Selection, listed: Sequence[Job], all_jobs: Sequence[Job]) -> None:
-    """Raises SettingsError for a selection that means nothing; `listed` are the owner's jobs, `all_jobs` those of all owners."""
-    if hint := _nothing_found(meant, listed, all_jobs):
-        raise SettingsError(hint)
-
-
-def _nothing_found(meant: Selection, listed: Sequence[Job], all_jobs: Sequence[Job]) -> str:
-    """Why a selection means no job, with near names; empty where it means one, or all of a namespace without any."""
-    names = sorted({*(job.name for job in listed), *(meant.jobs or {})})
-    if any(meant.takes(name) for name in names):
-        return ""
-    if meant.owner and meant.jobs is None and not names:
-        return f"--owner {meant.owner}: {suggestion(meant.owner, sorted({job.owner for job in all_jobs}), 'owners')}"
-    if meant.glob and not GLOB.isdisjoint(meant.glob):
-        return f"--job '{meant.glob}': no job has such a name; {suggestion('', names, 'jobs')}"
-    if meant.glob and meant.glob not in names:
-        return f"--job {meant.glob}: {suggestion(meant.glob, names, 'jobs')}"
-    return "--label: no job of the files has these labels" if meant.labels else ""
 
 
 def selection_options(parser: argparse.ArgumentParser) -> None:

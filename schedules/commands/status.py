@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 
 from schedules.commands.options import at_least
 from schedules.commands.reading import answer, output_option, read
-from schedules.commands.selection import check_found, selected, selection_options
+from schedules.commands.selection import selected, selection_options
 from schedules.errors import SettingsError
+from schedules.ledger.status import job_states
 
 if TYPE_CHECKING:
     import argparse
 
     from rich.console import RenderableType
 
-    from schedules.commands.selection import Selection
     from schedules.ledger.overview import Overview
     from schedules.ledger.records import Records
+    from schedules.ledger.selection import Selection
 
 USUAL_SECONDS = 5
 NARROW = 60
@@ -55,46 +56,11 @@ def execute(options: argparse.Namespace) -> int:
     async def work(records: Records, now: datetime) -> int:
         if options.watch:
             await _watch(records, meant, options)
-        found = await look(records, meant, options.since, now)
+        found = await job_states(records, meant, options.since, now)
         _show(found, options.output, now)
         return 0
 
     return read(work)
-
-
-async def look(records: Records, meant: Selection, since: str, now: datetime) -> Overview:
-    """The states of the jobs that are meant, worst first."""
-    from dataclasses import replace
-
-    from schedules.ledger.incidents import open_incidents
-    from schedules.ledger.overview import known_times, overview
-    from schedules.ledger.state import missing_job
-    from schedules.times.moment import parse_instant
-    from schedules.views.status import worst_first
-
-    begin = parse_instant(since, now, option="--since")
-    if begin > now:
-        raise SettingsError(f"--since {since}: write a time that has been")
-    listed = await records.jobs(meant.owner)
-    check_found(meant, listed, listed or await records.jobs(None))
-    jobs = known_times([job for job in listed if meant.takes(job.name)], meant.times)
-    found = await overview(records, jobs, meant.owner, begin, now, all_jobs=meant.whole)
-    incidents = await open_incidents(records)
-    states = [replace(state, incident=incidents.get(state.name)) for state in found.states]
-    there = {job.name for job in jobs}
-    absent = [
-        missing_job(job.name, meant.owner or "", job.timezone)
-        for job in (meant.jobs or {}).values()
-        if job.name not in there and meant.takes(job.name) and still_to_come(meant, job.name, now)
-    ]
-    return replace(found, states=worst_first([*states, *absent]))
-
-
-def still_to_come(meant: Selection, name: str, now: datetime) -> bool:
-    """Whether a job of the files has times to come: one that has none needs no schedule, and has none after a while."""
-    from schedules.cron.occurrences import next_after
-
-    return name not in meant.times or next_after(meant.times[name], now) is not None
 
 
 def _show(found: Overview, output: str, now: datetime) -> None:
@@ -152,6 +118,6 @@ async def _picture_now(records: Records, meant: Selection, since: str, width: in
 
     now = datetime.now(UTC)
     try:
-        return _picture(await look(records, meant, since, now), now, width)
+        return _picture(await job_states(records, meant, since, now), now, width)
     except ServerError as error:
         return Text(str(error))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from schedules.commands.operating_options import AT_ONCE, WRITES
-from schedules.commands.reading import answer, output_option, read, the_job
+from schedules.commands.reading import answer, output_option, read
 from schedules.console.terminal import STDOUT, say
+from schedules.ledger.selection import the_job
 
 if TYPE_CHECKING:
     import argparse
@@ -16,17 +17,6 @@ if TYPE_CHECKING:
     from schedules.ledger.records import Records
 
 OVERLAPS = ("skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all")
-
-
-@dataclass(frozen=True, slots=True)
-class Triggered:
-    """`result`: `started`, `waiting` behind another run, `dropped` by overlap, or with --wait the outcome."""
-
-    job: str
-    workflow_id: str
-    scheduled_at: str
-    result: str
-    reason: str = ""
 
 
 LONGEST_REASON = 1_000

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from activities.contract import HandlerKind, RetryRequest, StepRequest
-from schedules.spec.steps import UNDO_RETRY
+from schedules.spec.step_faults import retry_of, undo_retry_of
+from schedules.spec.steps import needs_of
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -38,30 +38,6 @@ def compile_steps(job: JobSpec) -> list[StepRequest]:
             retry=_retry(job.retry),
         )
     ]
-
-
-def needs_of(steps: Sequence[StepSpec]) -> list[list[str] | None]:
-    """By step what it needs; None for the one before it, where no step says what it needs.
-
-    Where one does, a step that does not say needs nothing, or all steps above it if it looks at how others ended.
-    """
-    if all(step.needs is None for step in steps):
-        return [None for _ in steps]
-    above = [[other.name for other in steps[:index]] for index in range(len(steps))]
-    return [
-        list(step.needs) if step.needs is not None else [] if step.when == "on_success" else names
-        for step, names in zip(steps, above, strict=True)
-    ]
-
-
-def retry_of(job: JobSpec, step: StepSpec) -> RetrySpec:
-    """The step's retries over the job's."""
-    return step.retry.over(job.retry) if step.retry else job.retry
-
-
-def undo_retry_of(undo: CompensateSpec) -> RetrySpec:
-    """The compensation's retries over the usual ones."""
-    return undo.retry.over(UNDO_RETRY) if undo.retry else UNDO_RETRY
 
 
 def handler_of(run: HandlerSpec) -> tuple[HandlerKind, dict[str, Any]]:

@@ -7,8 +7,9 @@ import json
 import os
 import signal
 import sys
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from schedules.console.markdown import error_markdown
 from schedules.errors import TickwrightError
@@ -17,8 +18,6 @@ from schedules.text.shown import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from types import FrameType
-
-    from schedules.views.plan import Line
 
 DOCUMENTS = frozenset({"json", "markdown"})
 """Values of --output for which standard output is one document and nothing else."""
@@ -153,3 +152,14 @@ def _interrupted(number: int, _frame: FrameType | None) -> None:
         STDOUT.answer_error(message)
     finally:  # Nobody may read it any more, or it came in the middle of an import: the exit code is the same.
         os._exit(128 + number)
+
+
+Tone = Literal["create", "update", "delete", "warning", "detail", "plain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of text, and what it is about, for its colour."""
+
+    text: str
+    tone: Tone = "plain"

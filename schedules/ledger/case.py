@@ -79,11 +79,6 @@ class Case:
         return next((run for run in at_work if run.scheduled_by or run.parent), None)
 
 
-def stamp(at: datetime) -> str:
-    """RFC 3339 in UTC, whole seconds."""
-    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
-
-
 def length(span: timedelta) -> str:
     """In the units of a spec."""
     return format_duration(timedelta(seconds=round(span.total_seconds())))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedules.ledger.case import Case, Reason, length, stamp
+from activities.occurrence import stamp
+from schedules.ledger.case import Case, Reason, length
 from schedules.ledger.facts import scheduled_time
 
 if TYPE_CHECKING:

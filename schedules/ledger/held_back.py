@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from activities.occurrence import stamp
 from activities.watchdog.held_back import NEVER
-from schedules.ledger.case import Case, Reason, stamp
+from schedules.ledger.case import Case, Reason
 from schedules.ledger.queue import wait_of
 
 

@@ -21,7 +21,7 @@ from schedules.ledger.records import gathered
 from schedules.ledger.replaced import may_be_replaced, replaced
 from schedules.ledger.state import JobState, state_of
 from schedules.ledger.translate import SCHEDULED_BY, with_times
-from schedules.sync.audit import SIGNATURE
+from schedules.notes import SIGNATURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

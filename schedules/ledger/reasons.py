@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from activities.occurrence import stamp
 from schedules.cron.occurrences import occurrences_of
-from schedules.ledger.case import SECOND, SLACK, Case, Reason, length, stamp
+from schedules.ledger.case import SECOND, SLACK, Case, Reason, length
 from schedules.ledger.earlier import before_creation, between_schedules, forgotten, was_started
 from schedules.ledger.held_back import overlap
 from schedules.notes import paused_until

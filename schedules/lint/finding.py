@@ -3,33 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
+from schedules.spec.finding_ids import FindingId
 from schedules.spec.layers import Path
 
 Severity = Literal["error", "warning", "info"]
-FindingId = Literal[
-    "never-fires",
-    "dead-entry",
-    "beyond-horizon",
-    "ended",
-    "fires-rarely",
-    "both-day-fields",
-    "dst-unspecified",
-    "dst-left-out",
-    "interval-drift",
-    "faster-than-timeout",
-    "not-compensated",
-    "catch-up-crowd",
-    "zone-fixed-offset",
-    "nothing-to-move",
-    "calendar-unused",
-    "crowded",
-    "quiet-window",
-    "dst-horizon",
-    "calendar-horizon",
-]
-IDS: tuple[FindingId, ...] = get_args(FindingId)
 ERRORS: frozenset[FindingId] = frozenset({"never-fires"})
 INFOS: frozenset[FindingId] = frozenset({"quiet-window", "dst-horizon", "calendar-horizon"})
 

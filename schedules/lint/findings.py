@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from schedules.lint.overlap import catch_up_findings
+from schedules.lint.overlap import catch_up_findings, steps_findings
 from schedules.lint.project import project_findings
 from schedules.lint.reading import reading_findings
-from schedules.lint.steps import steps_findings
 from schedules.lint.times import never_fires, times_findings
 
 if TYPE_CHECKING:

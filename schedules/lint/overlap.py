@@ -1,4 +1,4 @@
-"""Findings about what an outage leaves behind."""
+"""Findings about overlap policies: what an outage leaves behind, and what a terminated run cannot take back."""
 
 from __future__ import annotations
 
@@ -42,3 +42,14 @@ def catch_up_findings(job: JobSpec, found: JobTimes, now: datetime) -> Iterator[
             "other than buffer_all and allow_all"
         )
         yield Finding("catch-up-crowd", message, ("overlap",), job.name)
+
+
+def steps_findings(job: JobSpec) -> Iterator[Finding]:
+    """A run that the next one terminates ends at once, and takes nothing back."""
+    undone = [step.name for step in job.steps if step.compensate]
+    if undone and job.overlap == "terminate_other":
+        message = (
+            f"with overlap terminate_other a run is ended at once, and nothing takes back what {', '.join(undone)} did; "
+            "choose cancel_other"
+        )
+        yield Finding("not-compensated", message, ("overlap",), job.name)

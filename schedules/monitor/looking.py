@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from temporalio.client import Client
 
-    from schedules.commands.selection import Selection
     from schedules.ledger.facts import Run
+    from schedules.ledger.selection import Selection
     from schedules.server.pace import Pace
 
 LONGEST_WAIT = 5.0

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from email.message import Message
 
-    from schedules.commands.selection import Selection
     from schedules.errors import TickwrightError
     from schedules.ledger.records import Records
+    from schedules.ledger.selection import Selection
     from schedules.model import DesiredSchedule
     from schedules.monitor.watch import Watch
     from schedules.serve.access import Token

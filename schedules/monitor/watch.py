@@ -19,9 +19,9 @@ from schedules.monitor.known import Known
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from schedules.commands.selection import Selection
     from schedules.ledger.facts import Job, Run
     from schedules.ledger.records import Records
+    from schedules.ledger.selection import Selection
 
 DAY = timedelta(days=1)
 VISIBILITY_LAG = timedelta(minutes=2)

@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from activities.notices.contract import WATCHDOG_WORKFLOW
-from schedules.commands.selection import GLOB
 from schedules.errors import SettingsError
+from schedules.ledger.selection import GLOB
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +21,8 @@ async def chosen_jobs(records: Records, words: Sequence[str]) -> list[Job]:
 
     Watchdogs, which look for missed runs of all jobs of their project, are meant only by their own names.
     """
-    from schedules.commands.reading import the_job
     from schedules.ledger.records import gathered
+    from schedules.ledger.selection import the_job
 
     jobs = await records.jobs(None) if any(map(_is_glob, words)) else []
     listed = sorted(job.name for job in jobs if job.workflow_type != WATCHDOG_WORKFLOW)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from schedules.commands.explain import story
+from schedules.ledger.explain import story
 from schedules.ledger.facts import Run
 from schedules.ledger.reasons import stamp
 from schedules.ledger.translate import run_from

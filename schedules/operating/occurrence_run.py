@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from activities.contract import BACKFILL_PREFIX
-from schedules.commands.trigger import Triggered
 from schedules.errors import SettingsError
 from schedules.ledger.account import account
 from schedules.ledger.due import due
@@ -18,6 +17,7 @@ from schedules.operating.follow import follow_run, newest_run
 from schedules.operating.holes import GOES_ON
 from schedules.operating.nobody import nobody_there
 from schedules.operating.order import request_for
+from schedules.operating.triggered import Triggered
 from schedules.server.gateway import TemporalGateway
 from schedules.times.moment import local_text
 
@@ -44,7 +44,7 @@ async def run_occurrence(
     stop: asyncio.Event,
 ) -> Triggered:
     """Has it run by the job's workers, behind what is running. Raises SettingsError, ServerError and BusyError."""
-    from schedules.commands.explain import moment_of
+    from schedules.ledger.explain import moment_of
 
     at = now.replace(microsecond=0)
     if options.scheduled_at:

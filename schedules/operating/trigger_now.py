@@ -6,10 +6,10 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from schedules.commands.trigger import Triggered
 from schedules.errors import ServerError
 from schedules.ledger.reasons import stamp
 from schedules.operating.follow import follow_run, newest_run
+from schedules.operating.triggered import Triggered
 from schedules.operating.writes import Writes
 from schedules.server.workers import Workers
 

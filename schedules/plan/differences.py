@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
@@ -13,6 +14,9 @@ from schedules.model import Calendar
 from schedules.plan.fingerprint import fingerprint
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
+
     from schedules.model import DesiredSchedule, ObservedSchedule
     from schedules.plan.plan import Change
 
@@ -155,3 +159,13 @@ def _by_name(items: Any) -> dict[str, Any]:
         return {}
     found = {str(each["name"]): each for each in items}
     return found if len(found) == len(items) else {}
+
+
+LONGEST = 160
+
+
+def short(value: Any) -> str:
+    """A JSON value on one line, cut after 160 characters."""
+    text = "(none)" if value in (None, []) else value if isinstance(value, str) else json.dumps(value)
+    text = text.replace("\n", "⏎")
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

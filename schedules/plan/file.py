@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from schedules.errors import TickwrightError
-from schedules.model import ObservedSchedule
+from schedules.model import Namespace, ObservedSchedule
 from schedules.plan.plan import Change, Plan
 
 FORMAT = 2
@@ -30,14 +30,6 @@ class StalePlanError(TickwrightError):
     def __init__(self, differences: list[str]) -> None:
         lines = "\n".join(f"  {line}" for line in differences)
         super().__init__(f"refused: what was reviewed is not what would be done now; make a new plan:\n{lines}")
-
-
-@dataclass(frozen=True, slots=True)
-class Namespace:
-    """A namespace by its name, and by the id that its server gave it; that is empty where the server does not tell."""
-
-    name: str
-    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from activities.contract import HASH_ATTRIBUTE, OUTCOME_ATTRIBUTE, OWNER_ATTRIBUTE
+from schedules.cron.notation.literal import calendar_text
 from schedules.model import Calendar
-from schedules.times.wire import calendar_text
 
 if TYPE_CHECKING:
     from schedules.model import DesiredSchedule

@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from schedules.errors import UnsafePlanError
 from schedules.model import DesiredSchedule, ObservedSchedule
 from schedules.plan.consequences import NOTHING, Consequences, consequences
 from schedules.plan.differences import FieldDiff, differences
+
+if TYPE_CHECKING:
+    from schedules.model import DesiredSchedule, ObservedSchedule
 
 Verb = Literal["create", "update", "delete"]
 DELETE_COUNT = 10
@@ -123,3 +126,15 @@ def with_consequences(change: Change, now: datetime) -> Change:
     """The change, with what follows from making it at `now`."""
     fields = frozenset(item.field for item in change.diff)
     return replace(change, consequences=consequences(change.desired, change.observed, fields, now))
+
+
+Result = Literal["applied", "planned", "failed", "unchanged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What became of one change; `unchanged` where it turned out not to be needed any more."""
+
+    change: Change
+    result: Result
+    error: str = ""

@@ -23,8 +23,7 @@ from temporalio.service import RPCStatusCode
 
 from activities.contract import OWNER_ATTRIBUTE
 from schedules.errors import AttributeTypeError, MissingAttributesError, OvertakenError, ServerError
-from schedules.model import DesiredSchedule, ListedSchedule, ObservedSchedule, RuntimeState
-from schedules.plan.file import Namespace
+from schedules.model import DesiredSchedule, ListedSchedule, Namespace, ObservedSchedule, RuntimeState
 from schedules.plan.fingerprint import ATTRIBUTES, marks
 from schedules.server.calls import Calls
 from schedules.server.pace import Pace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
@@ -13,6 +13,10 @@ from schedules.spec.fields import FieldError, Items, SomeItems, Spec
 from schedules.spec.holidays import check_country, check_subdivision
 from schedules.text.nearest import suggestion
 from schedules.text.shown import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import date
 
 DATES = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(\.\.[0-9]{4}-[0-9]{2}-[0-9]{2})?$"
 LONGEST_RANGE = timedelta(days=3_660)
@@ -145,3 +149,10 @@ def _way(start: str, goal: str, calendars: Mapping[str, CalendarSpec]) -> tuple[
             seen.add(way[-1])
             ways += [(*way, other) for other in calendars[way[-1]].without]
     return ()
+
+
+OnHoliday = Literal["skip", "next_business_day", "previous_business_day"]
+
+NEXT: OnHoliday = "next_business_day"
+
+PREVIOUS: OnHoliday = "previous_business_day"

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from schedules.model import Overlap
-from schedules.spec.calendars import CalendarSpec
+from schedules.spec.calendars import CalendarSpec, OnHoliday
 from schedules.spec.fields import (
     AtLeastFiveSeconds,
     AtLeastOneSecond,
@@ -22,7 +22,6 @@ from schedules.spec.job import AlertsSpec, CatchUpSpec, DstSpec, JobSpec, Label,
 from schedules.spec.notices import ChannelSpec, Names, OnFailure, OnMissed, PageAddress, PauseAfter
 from schedules.spec.steps import TaskQueue
 from schedules.text.shown import shown
-from schedules.times.day_rule import OnHoliday
 
 FORMAT_VERSION = 1
 NO_ENVIRONMENT = "default"

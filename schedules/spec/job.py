@@ -21,10 +21,9 @@ from pydantic import (
 from activities.contract import DEFAULT_TASK_QUEUE
 from schedules.cron import CronError, Gap, Repeat
 from schedules.cron.check import check_cron
-from schedules.lint.finding import FindingId
 from schedules.model import Overlap
 from schedules.spec.alerts import AlertsSpec
-from schedules.spec.calendars import unknown_calendar
+from schedules.spec.calendars import OnHoliday, unknown_calendar
 from schedules.spec.catch_up import CatchUpSpec, check_catch_up
 from schedules.spec.direct import CalendarText
 from schedules.spec.fields import (
@@ -40,6 +39,7 @@ from schedules.spec.fields import (
     Spec,
     Timezone,
 )
+from schedules.spec.finding_ids import FindingId
 from schedules.spec.handlers import CommandSpec, HttpSpec, PythonSpec, RunSpec, WorkflowSpec
 from schedules.spec.notices import (
     ChannelSpec,
@@ -59,7 +59,6 @@ from schedules.spec.steps import CompensateSpec, StepSpec, TaskQueue
 from schedules.text.duration import format_duration
 from schedules.text.nearest import suggestion
 from schedules.text.shown import shown
-from schedules.times.day_rule import OnHoliday
 
 MOST_BUSINESS_DAYS = 31
 DialectName = Literal["cron", "quartz", "spring", "kubernetes", "eventbridge", "celery", "temporal"]

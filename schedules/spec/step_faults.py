@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from schedules.compile.steps import needs_of, retry_of, undo_retry_of
+from schedules.spec.steps import UNDO_RETRY, needs_of
 from schedules.text.duration import format_duration
 from schedules.text.nearest import suggestion
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from schedules.spec.fields import FieldError
     from schedules.spec.job import JobSpec
     from schedules.spec.layers import Path
-    from schedules.spec.steps import StepSpec
+    from schedules.spec.retry import RetrySpec
+    from schedules.spec.steps import CompensateSpec, StepSpec
 
 Fault = tuple["Path", str]
 
@@ -110,3 +111,13 @@ def _limits(job: JobSpec, step: StepSpec) -> Iterator[Fault]:
 
 def _told(fault: FieldError) -> Fault:
     return fault.field, str(fault)
+
+
+def retry_of(job: JobSpec, step: StepSpec) -> RetrySpec:
+    """The step's retries over the job's."""
+    return step.retry.over(job.retry) if step.retry else job.retry
+
+
+def undo_retry_of(undo: CompensateSpec) -> RetrySpec:
+    """The compensation's retries over the usual ones."""
+    return undo.retry.over(UNDO_RETRY) if undo.retry else UNDO_RETRY

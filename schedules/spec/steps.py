@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
@@ -14,6 +15,12 @@ from schedules.spec.handlers import ONE_HANDLER, HandlerSpec
 from schedules.spec.retry import RetrySpec
 from schedules.spec.task_queue import check_task_queue
 from schedules.text.shown import shown
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from schedules.spec.handlers import HandlerSpec
+    from schedules.spec.retry import RetrySpec
 
 STEP_NAME = r"^[a-z0-9][a-z0-9_-]*$"
 LONGEST_STEP_NAME = 60
@@ -93,3 +100,17 @@ class StepSpec(HandlerSpec, NamedSpec):
 
 UNDO_RETRY = RetrySpec(max_attempts=10, max=timedelta(minutes=10))
 """Of compensations that do not say otherwise: attempts over half an hour."""
+
+
+def needs_of(steps: Sequence[StepSpec]) -> list[list[str] | None]:
+    """By step what it needs; None for the one before it, where no step says what it needs.
+
+    Where one does, a step that does not say needs nothing, or all steps above it if it looks at how others ended.
+    """
+    if all(step.needs is None for step in steps):
+        return [None for _ in steps]
+    above = [[other.name for other in steps[:index]] for index in range(len(steps))]
+    return [
+        list(step.needs) if step.needs is not None else [] if step.when == "on_success" else names
+        for step, names in zip(steps, above, strict=True)
+    ]

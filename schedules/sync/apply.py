@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from schedules.errors import NOT_TRIED, OvertakenError, ServerAwayError, ServerError, TickwrightError
+from schedules.notes import may_overwrite
 from schedules.plan.differences import differences
-from schedules.plan.plan import Change, plan_one
-from schedules.sync.audit import may_overwrite
+from schedules.plan.plan import Applied, Change, plan_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from schedules.server.port import Schedules
     from schedules.sync.audit import Audit
 
-Result = Literal["applied", "planned", "failed", "unchanged"]
 CONCURRENCY = 10
 REPLANS = 3
 OVERTAKEN = 5
@@ -30,15 +28,6 @@ READ_BACK_WAITS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 WRITES = frozenset({"create", "update", "delete"})
 LATE = frozenset({"owner", "fingerprint"})
 """Search attributes: the server shows them a moment after the rest of the same update."""
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """What became of one change; `unchanged` where it turned out not to be needed any more."""
-
-    change: Change
-    result: Result
-    error: str = ""
 
 
 class LostRaceError(Exception):

@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schedules.errors import NOT_TRIED
+from schedules.notes import SIGNATURE
 from schedules.plan.differences import telling
 from schedules.text.shown import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from schedules.sync.apply import Applied
+    from schedules.plan.plan import Applied
 
-SIGNATURE = "Tickwright:"
-"""How a note of ours begins; any other is the operator's."""
 GIT_SECONDS = 5
 FIELDS_SHOWN = 5
 
@@ -48,11 +47,6 @@ class Audit:
 
     def _from(self) -> str:
         return f", commit {self.commit}" if self.commit else ""
-
-
-def may_overwrite(note: str) -> bool:
-    """Whether a note is nobody's or an older one of ours."""
-    return not note or note.startswith(SIGNATURE)
 
 
 def audit_of(paths: Sequence[str]) -> Audit:

@@ -9,8 +9,8 @@ from schedules.console.progress import progress
 from schedules.cron import next_after
 from schedules.cron.reboot import has_mark
 from schedules.errors import ServerError
-from schedules.plan.plan import USUAL, make_plan
-from schedules.sync.apply import REPLANS, Applied, Applier
+from schedules.plan.plan import USUAL, Applied, make_plan
+from schedules.sync.apply import REPLANS, Applier
 from schedules.sync.audit import audit_of, write_line
 from schedules.sync.observe import observe
 from schedules.sync.zone_check import difference, probes

@@ -11,14 +11,14 @@ from schedules.console.terminal import STDOUT, say, say_lines
 from schedules.errors import NOT_TRIED, PreflightError, SettingsError, UnsafePlanError
 from schedules.plan.encryption import sealed
 from schedules.plan.file import PlanFileError, StalePlanError, from_json, other_namespace, stale, to_json
-from schedules.plan.plan import Rules
+from schedules.plan.plan import Applied, Rules
 from schedules.server.codec import active_key
 from schedules.server.gateway import TemporalGateway
 from schedules.server.pace import Pace
 from schedules.server.workers import Workers
 from schedules.source.files import would_be_read
 from schedules.source.modules import is_reference
-from schedules.sync.apply import REPLANS, Applied
+from schedules.sync.apply import REPLANS
 from schedules.sync.audit import audit_of
 from schedules.sync.preflight import preflight, unregistered
 from schedules.sync.reconcile import Depth, apply_plan, plan_sync, zone_warnings

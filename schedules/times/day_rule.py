@@ -5,18 +5,15 @@ from __future__ import annotations
 import bisect
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from schedules.cron.carve import weekday_of
+from schedules.spec.calendars import NEXT, PREVIOUS, OnHoliday
 from schedules.times.calendars import MONDAY_TO_FRIDAY, Calendars, Days, on_weekdays
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
-
-OnHoliday = Literal["skip", "next_business_day", "previous_business_day"]
-NEXT: OnHoliday = "next_business_day"
-PREVIOUS: OnHoliday = "previous_business_day"
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import date, datetime, time
 
+    from schedules.spec.calendars import OnHoliday
     from schedules.spec.job import JobSpec, ScheduleEntry
-    from schedules.times.day_rule import OnHoliday
 
 parse_cached = lru_cache(maxsize=20_000)(parse)
 compile_cron_cached = lru_cache(maxsize=20_000)(compile_cron)

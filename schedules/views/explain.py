@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from schedules.console.table import one_line
+from schedules.ledger.explain import Explained
 from schedules.ledger.reasons import stamp
 from schedules.text.duration import format_duration
 from schedules.times.moment import local_text
@@ -18,11 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from schedules.ledger.alerts import Alerts
     from schedules.ledger.due import Due
-    from schedules.ledger.facts import Job, Run
     from schedules.ledger.occurrences import Occurrence
-    from schedules.ledger.state import PauseEnd
     from schedules.ledger.story import StepStory, Story
 
 Line = tuple[str, str]
@@ -34,28 +30,6 @@ KINDS = {
     "no_such_time": "no: there is no such local time",
     "not_scheduled": "no: it is not a scheduled time of the job",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Explained:
-    """`occurrence` is None where the time is none of the job's and nothing ran; `then` is what the spec of then says."""
-
-    job: Job
-    due: Due
-    now: datetime
-    occurrence: Occurrence | None = None
-    story: Story | None = None
-    then: str = ""
-    link: str = ""
-    alerts: Alerts | None = None
-    pause_end: PauseEnd | None = None
-
-
-def web_link(base: str, namespace: str, run: Run) -> str:
-    """The run in Temporal's Web UI; empty without its address."""
-    if not base:
-        return ""
-    return f"{base.rstrip('/')}/namespaces/{quote(namespace, '')}/workflows/{quote(run.id, '')}/{run.run_id}/history"
 
 
 def explained_json(told: Explained) -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from schedules.console.terminal import Line
 from schedules.errors import NOT_TRIED
-from schedules.plan.differences import telling
+from schedules.plan.differences import short, telling
 from schedules.text.shown import printable
 
 if TYPE_CHECKING:
@@ -17,21 +17,10 @@ if TYPE_CHECKING:
 
     from schedules.plan.consequences import Consequences
     from schedules.plan.differences import FieldDiff
-    from schedules.plan.plan import Change, Plan, Verb
-    from schedules.sync.apply import Applied
+    from schedules.plan.plan import Applied, Change, Plan, Verb
 
-Tone = Literal["create", "update", "delete", "warning", "detail", "plain"]
 SIGNS: dict[Verb, str] = {"create": "+", "update": "~", "delete": "-"}
 VERBS: tuple[Verb, ...] = ("create", "update", "delete")
-LONGEST = 160
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of text, and what it is about, for its colour."""
-
-    text: str
-    tone: Tone = "plain"
 
 
 def plan_lines(plan: Plan) -> Iterator[Line]:
@@ -95,13 +84,6 @@ def zone_of(change: Change) -> ZoneInfo:
 def local_times(times: Sequence[datetime], zone: ZoneInfo) -> str:
     """Times as a person of that zone reads them."""
     return ", ".join(f"{at.astimezone(zone):%a %Y-%m-%d %H:%M:%S %Z}" for at in times) or "never"
-
-
-def short(value: Any) -> str:
-    """A JSON value on one line, cut after 160 characters."""
-    text = "(none)" if value in (None, []) else value if isinstance(value, str) else json.dumps(value)
-    text = text.replace("\n", "⏎")
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def _unchanged(plan: Plan, results: Iterable[Applied]) -> int:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schedules.console.markdown import LONGEST, code, escape
-from schedules.plan.differences import telling
-from schedules.views.plan import SIGNS, counts, local_times, short, zone_of
+from schedules.plan.differences import short, telling
+from schedules.views.plan import SIGNS, counts, local_times, zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from schedules.plan.plan import Change, Plan
-    from schedules.sync.apply import Applied
+    from schedules.plan.plan import Applied, Change, Plan
 
 
 def plan_markdown(plan: Plan, results: Sequence[Applied], warnings: Sequence[str] = (), refused: str = "") -> str:

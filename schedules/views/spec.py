@@ -14,12 +14,11 @@ from schedules.cron import CronError
 from schedules.cron.notation.literal import literal_text
 from schedules.lint.parameters import check_job
 from schedules.model import Retry
-from schedules.plan.differences import differences
+from schedules.plan.differences import differences, short
 from schedules.plan.fingerprint import ATTRIBUTES, marks
 from schedules.spec.job import JobSpec
 from schedules.text.duration import format_duration
 from schedules.text.shown import shown
-from schedules.views.plan import short
 
 if TYPE_CHECKING:
     from schedules.model import Action, ObservedSchedule, Policies, Times

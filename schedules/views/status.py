@@ -7,15 +7,16 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from schedules.ledger.reasons import stamp
+from schedules.ledger.status import WORST_FIRST
 from schedules.times.moment import short_text
 from schedules.views.occurrences import instant_json, run_json, span_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
     from schedules.ledger.overview import Overview
-    from schedules.ledger.state import JobState, OpenIncident, State
+    from schedules.ledger.state import JobState, OpenIncident
 
 COLUMNS = (
     "job",
@@ -33,7 +34,6 @@ COLUMNS = (
 )
 LEAST_FIRST = ("owner", "lateness", "skipped", "last", "running", "missed", "outcome", "next", "failures")
 """What is left out where there is no room; job, state and why stay."""
-WORST_FIRST: tuple[State, ...] = ("missing", "failing", "late", "unknown", "paused", "never_ran", "running", "ok")
 
 
 def state_row(state: JobState, now: datetime) -> dict[str, str]:
@@ -83,11 +83,6 @@ def state_json(state: JobState) -> dict[str, Any]:
         "not_resumed_because": (state.pause_end.fault or None) if state.pause_end else None,
         "incident": _incident_json(state.incident) if state.incident else None,
     }
-
-
-def worst_first(states: Iterable[JobState]) -> list[JobState]:
-    """What must be looked at stands above what goes well; by name within a state."""
-    return sorted(states, key=lambda state: (WORST_FIRST.index(state.state), state.name))
 
 
 def summary(states: Sequence[JobState], found: Overview) -> str:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from schedules.lint.finding import IDS, Finding
+from schedules.lint.finding import Finding
 from schedules.lint.findings import findings
 from schedules.spec.calendars import CalendarSet, CalendarSpec
+from schedules.spec.finding_ids import IDS
 from schedules.spec.project import Project
 from schedules.times.job import job_times
 from tests.factories import job

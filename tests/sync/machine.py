@@ -17,10 +17,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from schedules.errors import TickwrightError
 from schedules.model import Action, Calendar, DesiredSchedule, Interval, Policies, Range, RuntimeState, Times
+from schedules.notes import SIGNATURE
 from schedules.plan.differences import differences
+from schedules.plan.plan import Applied
 from schedules.server.port import Schedules
-from schedules.sync.apply import Applied, Applier
-from schedules.sync.audit import SIGNATURE, Audit
+from schedules.sync.apply import Applier
+from schedules.sync.audit import Audit
 from schedules.sync.reconcile import Depth, plan_sync
 from schedules.testing import Fault, Habits, SchedulesInMemory
 from tests.factories import NOW, desired

@@ -148,7 +148,7 @@ async def _board(client: Client, project: Project, ui: str) -> AsyncIterator[Non
     """The board of the jobs, while the context lasts."""
     from schedules.board.guard import Guard
     from schedules.board.serve import board
-    from schedules.commands.selection import Selection
+    from schedules.ledger.selection import Selection
     from worker.dev.ports import HOST, claimed_port
 
     async def connected() -> Client:

@@ -10,7 +10,7 @@ import pytest
 from temporalio.client import Client
 
 from activities.notices.contract import INCIDENT_PREFIX, INCIDENT_WORKFLOW
-from schedules.commands.explain import explain
+from schedules.ledger.explain import explain
 from schedules.ledger.records import Records
 from schedules.views.explain import explained_json
 from tests.deploy import Deploy

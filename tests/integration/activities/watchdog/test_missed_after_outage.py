@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from temporalio.client import Client
 
-from schedules.commands.explain import explain
+from schedules.ledger.explain import explain
 from schedules.ledger.records import Records
 from tests.deploy import Deploy
 from tests.integration.scenes import SECOND, now, until

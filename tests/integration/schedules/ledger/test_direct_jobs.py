@@ -6,11 +6,11 @@ from pathlib import Path
 
 from temporalio.client import Client
 
-from schedules.commands.explain import explain
-from schedules.commands.selection import Selection
+from schedules.ledger.explain import explain
 from schedules.ledger.overview import overview
 from schedules.ledger.reasons import stamp
 from schedules.ledger.records import Records
+from schedules.ledger.selection import Selection
 from schedules.ledger.state import JobState
 from schedules.monitor.watch import DAY, Watch
 from schedules.views.explain import explained_json, explained_text

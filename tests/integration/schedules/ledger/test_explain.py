@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 from temporalio.client import Client, ScheduleBackfill, ScheduleUpdate, ScheduleUpdateInput
 
 from activities.contract import JOB_WORKFLOW
-from schedules.commands.explain import explain
+from schedules.ledger.explain import Explained, explain
 from schedules.ledger.reasons import stamp
 from schedules.model import Policies
-from schedules.views.explain import Explained, explained_text
+from schedules.views.explain import explained_text
 from tests.integration.scenes import SECOND, Scene, now, shell, until
 from tests.processes import worker
 from tests.runs import request

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from schedules.commands.explain import explain
+from schedules.ledger.explain import explain
 from schedules.ledger.records import Records
 from schedules.views.explain import explained_json, explained_text
 from tests.deploy import Deploy

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from temporalio.client import Client
 
-from schedules.commands.selection import Selection
 from schedules.ledger.records import Records
+from schedules.ledger.selection import Selection
 from schedules.monitor.watch import Watch
 from tests.integration.operating import done, hourly
 from tests.integration.scenes import SECOND, Scene, now, until

@@ -11,10 +11,11 @@ import pytest
 from temporalio.client import Client
 
 from schedules.model import Calendar, DesiredSchedule, Interval, Policies, Range, Times
+from schedules.notes import SIGNATURE
 from schedules.plan.differences import differences
+from schedules.plan.plan import Applied
 from schedules.server.gateway import TemporalGateway
-from schedules.sync.apply import Applied
-from schedules.sync.audit import SIGNATURE, Audit
+from schedules.sync.audit import Audit
 from schedules.sync.reconcile import Depth, apply_plan, plan_sync
 from tests.contract.world import ServerWorld
 from tests.factories import NOW, desired

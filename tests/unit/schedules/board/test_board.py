@@ -16,12 +16,12 @@ from schedules.board.kinds import KINDS, RANK, kind_of
 from schedules.board.latest import Latest
 from schedules.board.past import Frame, past
 from schedules.board.picture import Picture
-from schedules.commands.selection import Selection
 from schedules.cron import between
 from schedules.ledger.facts import Job, Run, Verdict
 from schedules.ledger.forecast import Planned, forecast
 from schedules.ledger.occurrences import Occurrence, ledger
 from schedules.ledger.overview import Close
+from schedules.ledger.selection import Selection
 from schedules.ledger.state import state_of
 from schedules.model import Calendar, Interval, Range, Times
 from schedules.monitor.known import Known

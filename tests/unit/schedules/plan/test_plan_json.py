@@ -9,8 +9,20 @@ from typing import Any
 
 import pytest
 
-from schedules.model import Action, Activity, Calendar, Interval, Policies, Range, Retry, RuntimeState, Times, Unsaid
-from schedules.plan.file import Namespace, PlanFileError, from_json, other_namespace, stale, to_json
+from schedules.model import (
+    Action,
+    Activity,
+    Calendar,
+    Interval,
+    Namespace,
+    Policies,
+    Range,
+    Retry,
+    RuntimeState,
+    Times,
+    Unsaid,
+)
+from schedules.plan.file import PlanFileError, from_json, other_namespace, stale, to_json
 from schedules.plan.plan import Plan, Rules, make_plan
 from tests.factories import NOW, desired, observed, utc
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from schedules.model import Calendar, DesiredSchedule, ObservedSchedule, Policies, Range, RuntimeState, Times
-from schedules.plan.plan import Plan, Rules, make_plan
-from schedules.sync.apply import Applied, Applier
+from schedules.plan.plan import Applied, Plan, Rules, make_plan
+from schedules.sync.apply import Applier
 from schedules.sync.audit import Audit
 from schedules.testing import Fault, Habits, SchedulesInMemory
 from tests.factories import NOW, desired

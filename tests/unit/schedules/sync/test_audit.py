@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from schedules.console.progress import Lines
+from schedules.notes import may_overwrite
 from schedules.plan.differences import FieldDiff
-from schedules.plan.plan import Change
-from schedules.sync.apply import Applied
-from schedules.sync.audit import Audit, audit_of, may_overwrite, write_line
+from schedules.plan.plan import Applied, Change
+from schedules.sync.audit import Audit, audit_of, write_line
 from tests.factories import utc
 
 AT = utc("2027-03-01T09:00:05")

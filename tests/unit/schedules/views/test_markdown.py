@@ -9,8 +9,7 @@ import pytest
 
 from schedules.console.markdown import LONGEST, code, error_markdown, escape
 from schedules.model import Action, Activity, Policies
-from schedules.plan.plan import Plan, make_plan
-from schedules.sync.apply import Applied
+from schedules.plan.plan import Applied, Plan, make_plan
 from schedules.views.plan import document, plan_lines, plan_text
 from schedules.views.plan_markdown import plan_markdown
 from tests.factories import NOW, desired, observed

@@ -10,8 +10,7 @@ import pytest
 
 from schedules.compile.job import compile_job
 from schedules.plan.differences import telling
-from schedules.plan.plan import Change, Plan, Rules, make_plan
-from schedules.sync.apply import Applied
+from schedules.plan.plan import Applied, Change, Plan, Rules, make_plan
 from schedules.views.plan import document, plan_text
 from schedules.views.plan_markdown import plan_markdown
 from tests.factories import NOW, job, observed

@@ -1,0 +1,29 @@
+"""The ids of all findings of `lint`: `lint.ignore` of a job names them."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+FindingId = Literal[
+    "never-fires",
+    "dead-entry",
+    "beyond-horizon",
+    "ended",
+    "fires-rarely",
+    "both-day-fields",
+    "dst-unspecified",
+    "dst-left-out",
+    "interval-drift",
+    "faster-than-timeout",
+    "not-compensated",
+    "catch-up-crowd",
+    "zone-fixed-offset",
+    "nothing-to-move",
+    "calendar-unused",
+    "crowded",
+    "quiet-window",
+    "dst-horizon",
+    "calendar-horizon",
+]
+
+IDS: tuple[FindingId, ...] = get_args(FindingId)
