@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from activities.contract import OWNER_ATTRIBUTE
@@ -22,6 +23,9 @@ MOST_JOBS = 200
 """Of one watchdog: their times are its arguments, and the server takes 2 MiB."""
 SHORTEST, LONGEST = 2, 300
 """Seconds between two looks."""
+PREFIX = "tickwright-watchdog-"
+LONGEST_ID = 232
+"""Characters: with `temporal-sys-scheduler:` before it, it is 255, as much as databases of self-hosted servers hold."""
 LOOKS_PER_GRACE = 3
 CATCHUP_WINDOW = 60
 
@@ -34,10 +38,17 @@ def compile_watchdogs(project: Project, times: Mapping[str, Times]) -> Iterator[
         if job.on_missed and job.on_missed.channels:
             by_queue.setdefault(job.on_missed.task_queue or usual, []).append(job)
     for queue, jobs in by_queue.items():
-        name = f"tickwright-watchdog-{project.name}-{project.environment}" + ("" if queue == usual else f"-{queue}")
+        own_queue = "" if queue == usual else queue
         for number, begin in enumerate(range(0, len(jobs), MOST_JOBS), 1):
             part = jobs[begin : begin + MOST_JOBS]
-            yield _watchdog(project, name if number == 1 else f"{name}-{number}", queue, part, times)
+            yield _watchdog(project, watchdog_id(project.owner, number, own_queue), queue, part, times)
+
+
+def watchdog_id(owner: str, number: int = 1, queue: str = "") -> str:
+    """A schedule id that no other watchdog has: names have no `/`, and the queue, which may have one, comes last."""
+    parts = [owner, str(number), queue] if queue else [owner, str(number)] if number > 1 else [owner]
+    whole = PREFIX + "/".join(parts)
+    return whole if len(whole) <= LONGEST_ID else f"{PREFIX}~{sha256(whole.encode()).hexdigest()}"
 
 
 def _usual_queue(jobs: Sequence[JobSpec]) -> str:

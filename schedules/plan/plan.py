@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
+from activities.notices.contract import WATCHDOG_WORKFLOW
 from schedules.errors import UnsafePlanError
 from schedules.model import DesiredSchedule, ObservedSchedule
 from schedules.plan.consequences import NOTHING, Consequences, consequences
@@ -65,8 +66,11 @@ class Plan:
         return Counter(change.verb for change in self.changes)[verb]
 
     def raise_if_unsafe(self, max_delete: int | None) -> None:
-        """Raises UnsafePlanError where more would be deleted than a slip of the hand should be able to."""
-        deletions = self.count("delete")
+        """Raises UnsafePlanError where more would be deleted than a slip of the hand should be able to.
+
+        Watchdogs do not count: they are made and deleted with the jobs that they look after.
+        """
+        deletions = sum(change.verb == "delete" and not _is_watchdog(change.observed) for change in self.changes)
         if max_delete is not None:
             if deletions > max_delete:
                 raise UnsafePlanError(self.owner, deletions, self.owned)
@@ -106,7 +110,7 @@ def plan_one(
 ) -> Change | None:
     """The change that one schedule needs, None for none."""
     if desired is None:
-        doomed = observed is not None and observed.owner == owner and rules.prune
+        doomed = observed is not None and observed.owner == owner and (rules.prune or _is_watchdog(observed))
         return Change("delete", observed.id, observed=observed) if doomed and observed else None
     if observed is None:
         return Change("create", desired.id, desired)
@@ -120,6 +124,10 @@ def plan_one(
     elif observed.owner == owner and observed.unreadable:
         conflict = f"{observed.unreadable}; or, if the key is lost, delete the schedule and sync again"
     return Change("update", desired.id, desired, observed, diff, conflict)
+
+
+def _is_watchdog(observed: ObservedSchedule | None) -> bool:
+    return observed is not None and observed.action.workflow_type == WATCHDOG_WORKFLOW
 
 
 def with_consequences(change: Change, now: datetime) -> Change:

@@ -11,7 +11,9 @@ from schedules.cron.notation.literal import PATTERN, check_literal
 from schedules.spec.fields import AtLeastOneSecond, Items, LocalTime, Spec
 
 CalendarText = Annotated[str, AfterValidator(check_literal), WithJsonSchema({"type": "string", "pattern": PATTERN})]
-Name = Annotated[str, Field(min_length=1, max_length=1000)]
+LONGEST_WORKFLOW_ID = 234
+"""Characters: with the time of a run behind it, it is 255, as much as databases of self-hosted servers hold."""
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_WORKFLOW_ID)]
 
 
 def _with_offset(value: Any) -> Any:

@@ -16,9 +16,12 @@ from schedules.text.zone import check_timezone
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 LOCAL_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2}:[0-9]{2})?$"
 CLOCK_TIME = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$"
-LONGEST_JOB_NAME = 200
+LONGEST_NAME = 200
 LONGEST_OWNER_PART = 100
-JOB_NAME = {"type": "string", "pattern": NAME, "maxLength": LONGEST_JOB_NAME}
+RESERVED = ("tickwright-", "temporal-sys-")
+"""What the ids of Tickwright's and Temporal's own schedules and workflows begin with."""
+LOCAL_NAME = {"type": "string", "pattern": NAME, "maxLength": LONGEST_NAME}
+JOB_NAME = LOCAL_NAME | {"not": {"pattern": f"^({'|'.join(RESERVED)})"}}
 OWNER_PART = {"type": "string", "pattern": NAME, "maxLength": LONGEST_OWNER_PART}
 
 
@@ -47,9 +50,20 @@ def _checked_name(name: object, longest: int) -> str:
     return name
 
 
+def _check_local_name(name: object) -> str:
+    return _checked_name(name, LONGEST_NAME)
+
+
 def check_job_name(name: object) -> str:
     """The name itself if a job may have it. Raises ValueError."""
-    return _checked_name(name, LONGEST_JOB_NAME)
+    checked = _checked_name(name, LONGEST_NAME)
+    if checked.startswith(RESERVED):
+        taken = next(prefix for prefix in RESERVED if checked.startswith(prefix))
+        own = "Temporal's" if taken == RESERVED[1] else "Tickwright's"
+        raise ValueError(
+            f"{shown(checked)} is reserved: {own} own schedules and workflows begin with `{taken}`; write another name"
+        )
+    return checked
 
 
 def check_owner_part(name: object) -> str:
@@ -105,6 +119,7 @@ Item = TypeVar("Item")
 Items = Annotated[tuple[Item, ...], Strict(strict=False)]
 SomeItems = Annotated[Items[Item], AfterValidator(_not_empty)]
 
+LocalName = Annotated[str, AfterValidator(_check_local_name), WithJsonSchema(LOCAL_NAME)]
 JobName = Annotated[str, AfterValidator(check_job_name), WithJsonSchema(JOB_NAME)]
 OwnerPart = Annotated[str, AfterValidator(check_owner_part), WithJsonSchema(OWNER_PART)]
 Duration = Annotated[

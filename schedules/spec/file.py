@@ -13,7 +13,7 @@ from schedules.spec.fields import (
     AtLeastOneSecond,
     Duration,
     Items,
-    JobName,
+    LocalName,
     OwnerPart,
     Spec,
     Timezone,
@@ -99,8 +99,8 @@ class Environment(Spec):
 
 
 EnvironmentField = Annotated[Environment, BeforeValidator(_nothing_as_empty, json_schema_input_type=Environment | None)]
-Calendars = dict[JobName, CalendarSpec]
-Channels = dict[JobName, ChannelSpec]
+Calendars = dict[LocalName, CalendarSpec]
+Channels = dict[LocalName, ChannelSpec]
 Environments = dict[EnvironmentName, EnvironmentField]
 
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from schedules.spec.steps import CompensateSpec, StepSpec
 
 Fault = tuple["Path", str]
+LONGEST_ID = 255
+OF_TIME = len("-2027-03-01T09:00:00Z")
+OF_UNDO = len("/undo")
 
 
 def step_faults(job: JobSpec) -> Iterator[Fault]:
@@ -30,6 +33,7 @@ def step_faults(job: JobSpec) -> Iterator[Fault]:
     yield from _deadline(job)
     yield from _circles(job.steps)
     yield from _never(job.steps)
+    yield from _long_ids(job)
 
 
 def _deadline(job: JobSpec) -> Iterator[Fault]:
@@ -86,6 +90,22 @@ def _never(steps: Sequence[StepSpec]) -> Iterator[Fault]:
                 ("steps", index, "when"),
                 "no step comes before this one, so that none can have failed; name steps in `needs`, or put it after them",
             )
+
+
+def _long_ids(job: JobSpec) -> Iterator[Fault]:
+    """Workflows that run as children: their ids are made of the job's name, the time and the step's name."""
+    before = len(job.name) + OF_TIME + len("/")
+    for index, step in enumerate(job.steps):
+        behind = OF_UNDO if step.compensate and step.compensate.workflow else 0
+        length = before + len(step.name) + behind
+        if (step.workflow or behind) and length > LONGEST_ID:
+            longest = len(step.name) - (length - LONGEST_ID)
+            advice = f"write a name of {longest} at most, or " if longest > 0 else ""
+            held = f"and databases of self-hosted servers hold {LONGEST_ID}"
+            message = (
+                f"the id of its workflow would have {length} characters, {held}; {advice}give the job a shorter name"
+            )
+            yield ("steps", index, "name"), message
 
 
 def _limits(job: JobSpec, step: StepSpec) -> Iterator[Fault]:

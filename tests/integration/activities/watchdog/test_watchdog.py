@@ -51,7 +51,7 @@ async def test_a_job_whose_workers_are_away_one_whose_schedule_is_gone_and_one_t
     async with worker(server.address, cwd=tmp_path, **settings(service, name)):
         document = await deploy.sync()
         made = {each["job"] for each in document["changes"]}
-        assert f"tickwright-watchdog-{name}-default" in made
+        assert f"tickwright-watchdog-{name}/default" in made
         await asyncio.sleep(4)
         await client.get_schedule_handle(f"{name}-gone").delete()
         await client.get_schedule_handle(f"{name}-paused").pause(note="for the audit")
@@ -92,4 +92,4 @@ async def test_a_sync_without_such_jobs_removes_the_watchdog_and_the_plan_shows_
     assert (await deploy.run("--check")).code == 0
     deploy.job("a", schedule={"every": "2s"}, task_queue=name)
     shown = await deploy.run("--dry-run")
-    assert f"delete tickwright-watchdog-{name}-default" in " ".join(shown.stderr.split())
+    assert f"delete tickwright-watchdog-{name}/default" in " ".join(shown.stderr.split())

@@ -78,7 +78,7 @@ def test_a_watchdog_looks_three_times_within_the_shortest_grace_and_keeps_each_a
         job("b", on_missed={"channels": ["ops", "hook"], "paused_for": "2h"}, jitter="30s", contact="team b"),
         job("c"),
     ]
-    watchdog = compile_project(project(*jobs), NOW)["tickwright-watchdog-billing-production"]
+    watchdog = compile_project(project(*jobs), NOW)["tickwright-watchdog-billing/production"]
     [request] = watchdog.action.args
     assert [each.every for each in watchdog.times.intervals] == [20]
     assert (watchdog.owner, watchdog.action.task_queue) == ("billing/production", "tickwright")
@@ -95,8 +95,8 @@ def test_jobs_are_watched_from_the_queue_they_name_and_many_are_split() -> None:
     compiled = compile_project(project(*jobs), NOW)
     watchdogs = {name: each for name, each in compiled.items() if name.startswith("tickwright-watchdog")}
     counts = {
-        name.removeprefix("tickwright-watchdog-billing-production"): len(each.action.args[0]["jobs"])
+        name.removeprefix("tickwright-watchdog-billing/production"): len(each.action.args[0]["jobs"])
         for name, each in watchdogs.items()
     }
-    assert counts == {"": 200, "-2": 200, "-3": 1, "-eyes": 1}
-    assert watchdogs["tickwright-watchdog-billing-production-eyes"].action.task_queue == "eyes"
+    assert counts == {"": 200, "/2": 200, "/3": 1, "/1/eyes": 1}
+    assert watchdogs["tickwright-watchdog-billing/production/1/eyes"].action.task_queue == "eyes"

@@ -162,3 +162,30 @@ def test_steps_that_come_go_or_change_places_are_told_by_name() -> None:
         FieldDiff("action.args[0].steps[tell]", None, {"name": "tell"}),
         FieldDiff("action.args[0].steps in order", ["export", "post", "audit"], ["audit", "export", "tell"]),
     )
+
+
+def old_watchdog(number: int = 1) -> ObservedSchedule:
+    """As an earlier version called it."""
+    action = Action("TickwrightWatchdog", "tickwright", ({},))
+    return observed(desired(f"tickwright-watchdog-billing-production-{number}", action=action))
+
+
+@pytest.mark.parametrize("prune", [True, False])
+def test_a_watchdog_that_is_called_otherwise_now_is_replaced(prune: bool) -> None:
+    old, new = old_watchdog(), desired("tickwright-watchdog-billing/production", action=old_watchdog().action)
+
+    plan = make_plan(OWNER, {new.id: new}, {old.id: old}, rules=Rules(prune=prune))
+
+    assert verbs(plan) == [("delete", old.id), ("create", new.id)]
+
+
+def test_a_watchdog_of_another_owner_is_left_alone() -> None:
+    theirs = replace(old_watchdog(), search_attributes={"TickwrightOwner": "billing-production/default"})
+
+    assert verbs(make_plan(OWNER, {}, {theirs.id: theirs})) == []
+
+
+def test_watchdogs_that_go_are_no_slip_of_the_hand() -> None:
+    old = [old_watchdog(number) for number in range(20)]
+
+    make_plan(OWNER, {}, {each.id: each for each in old}).raise_if_unsafe(None)
