@@ -27,11 +27,12 @@ test: setup ## All tests, on both cores
 unit: setup ## The tests without network and without sleep
 	$(BIN)/python -m pytest tests/unit -q -n $(WORKERS)
 
-check: setup ## Format, lint, types, import contracts, schemas of compose and Kubernetes
+check: setup ## Format, lint, types, import contracts, ceilings of size, schemas of compose and Kubernetes
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.ceilings
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
 	$(BIN)/python -m tests.manifests
 	$(BIN)/hadolint Dockerfile

@@ -10,7 +10,7 @@ from activities.steps.secrets import refuse_secrets
 from activities.steps.step_output import STEPS
 from activities.steps.template import NAMES, STABLE_NAMES, check, names_used
 from schedules.compile.steps import compile_steps
-from schedules.spec.job import AtEntry
+from schedules.spec.entries import AtEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

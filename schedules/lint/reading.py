@@ -16,7 +16,7 @@ from schedules.cron.notation.dialects import DIALECTS
 from schedules.cron.pattern import Pattern
 from schedules.lint.finding import Finding
 from schedules.model import Times
-from schedules.spec.job import AtEntry, BusinessDayEntry, CronEntry
+from schedules.spec.entries import AtEntry, BusinessDayEntry, CronEntry
 from schedules.times.clock_notes import left_out_text, notes
 from schedules.times.entries import parse_cached, pattern_at
 from schedules.times.horizon import horizon

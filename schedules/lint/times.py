@@ -17,14 +17,15 @@ from schedules.cron.pattern import Every, Pattern
 from schedules.cron.reboot import has_mark
 from schedules.lint.finding import Finding
 from schedules.model import Times
-from schedules.spec.job import AtEntry, CronEntry, EveryEntry
+from schedules.spec.entries import AtEntry, CronEntry, EveryEntry
 from schedules.text.duration import format_duration
 from schedules.times.entries import parse_cached
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from schedules.spec.job import JobSpec, ScheduleEntry
+    from schedules.spec.entries import ScheduleEntry
+    from schedules.spec.job import JobSpec
     from schedules.times.job import JobTimes
 
 BEGIN = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)

@@ -7,19 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from schedules.spec.alerts import AlertsSpec
+    from schedules.spec.calendars import CalendarSpec
     from schedules.spec.catch_up import CatchUpSpec
+    from schedules.spec.entries import AtEntry, BusinessDayEntry, CalendarEntry, CronEntry, EveryEntry, ScheduleEntry
     from schedules.spec.handlers import CommandSpec, HttpSpec, PythonSpec, RunSpec, WorkflowSpec
-    from schedules.spec.job import (
-        AtEntry,
-        BusinessDayEntry,
-        CalendarEntry,
-        CronEntry,
-        DstSpec,
-        EveryEntry,
-        JobSpec,
-        LintSpec,
-        ScheduleEntry,
-    )
+    from schedules.spec.job import DstSpec, JobSpec, LintSpec
     from schedules.spec.notices import ChannelSpec, OnFailureSpec, OnMissedSpec, PauseAfterSpec, WebhookSpec
     from schedules.spec.retry import RetrySpec
     from schedules.spec.steps import CompensateSpec, StepSpec
@@ -29,6 +21,7 @@ __all__ = [
     "AtEntry",
     "BusinessDayEntry",
     "CalendarEntry",
+    "CalendarSpec",
     "CatchUpSpec",
     "ChannelSpec",
     "CommandSpec",
@@ -51,8 +44,36 @@ __all__ = [
     "WorkflowSpec",
 ]
 
+_HOMES = {
+    "AlertsSpec": "schedules.spec.alerts",
+    "AtEntry": "schedules.spec.entries",
+    "BusinessDayEntry": "schedules.spec.entries",
+    "CalendarEntry": "schedules.spec.entries",
+    "CalendarSpec": "schedules.spec.calendars",
+    "CatchUpSpec": "schedules.spec.catch_up",
+    "ChannelSpec": "schedules.spec.notices",
+    "CommandSpec": "schedules.spec.handlers",
+    "CompensateSpec": "schedules.spec.steps",
+    "CronEntry": "schedules.spec.entries",
+    "DstSpec": "schedules.spec.job",
+    "EveryEntry": "schedules.spec.entries",
+    "HttpSpec": "schedules.spec.handlers",
+    "JobSpec": "schedules.spec.job",
+    "LintSpec": "schedules.spec.job",
+    "OnFailureSpec": "schedules.spec.notices",
+    "OnMissedSpec": "schedules.spec.notices",
+    "PauseAfterSpec": "schedules.spec.notices",
+    "PythonSpec": "schedules.spec.handlers",
+    "RetrySpec": "schedules.spec.retry",
+    "RunSpec": "schedules.spec.handlers",
+    "ScheduleEntry": "schedules.spec.entries",
+    "StepSpec": "schedules.spec.steps",
+    "WebhookSpec": "schedules.spec.notices",
+    "WorkflowSpec": "schedules.spec.handlers",
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("schedules.spec.job"), name)
+    return getattr(import_module(_HOMES[name]), name)

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedules.spec.job import (
-    AtEntry,
-    BusinessDayEntry,
-    CalendarEntry,
-    CronEntry,
-    EveryEntry,
-    JobSpec,
-    ScheduleEntry,
-    StepSpec,
-)
+from schedules.spec.entries import AtEntry, BusinessDayEntry, CalendarEntry, CronEntry, EveryEntry, ScheduleEntry
+from schedules.spec.job import JobSpec
+from schedules.spec.steps import StepSpec
 from schedules.text.duration import format_duration
 
 if TYPE_CHECKING:

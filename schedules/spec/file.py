@@ -7,7 +7,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from schedules.model import Overlap
+from schedules.spec.alerts import AlertsSpec
 from schedules.spec.calendars import CalendarSpec, OnHoliday
+from schedules.spec.catch_up import CatchUpSpec
 from schedules.spec.fields import (
     AtLeastFiveSeconds,
     AtLeastOneSecond,
@@ -18,8 +20,9 @@ from schedules.spec.fields import (
     Spec,
     Timezone,
 )
-from schedules.spec.job import AlertsSpec, CatchUpSpec, DstSpec, JobSpec, Label, LintSpec, RetrySpec
+from schedules.spec.job import DstSpec, JobSpec, Label, LintSpec
 from schedules.spec.notices import ChannelSpec, Names, OnFailure, OnMissed, PageAddress, PauseAfter
+from schedules.spec.retry import RetrySpec
 from schedules.spec.steps import TaskQueue
 from schedules.text.shown import shown
 

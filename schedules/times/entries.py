@@ -21,7 +21,7 @@ from schedules.cron.offsets import LAST_YEAR
 from schedules.cron.once import check_at
 from schedules.cron.pattern import Once, Pattern
 from schedules.spec.describe import entry_text
-from schedules.spec.job import AtEntry, BusinessDayEntry, CalendarEntry, CronEntry, EveryEntry
+from schedules.spec.entries import AtEntry, BusinessDayEntry, CalendarEntry, CronEntry, EveryEntry
 from schedules.times.day_rule import DayRule
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from datetime import date, datetime, time
 
     from schedules.spec.calendars import OnHoliday
-    from schedules.spec.job import JobSpec, ScheduleEntry
+    from schedules.spec.entries import ScheduleEntry
+    from schedules.spec.job import JobSpec
 
 parse_cached = lru_cache(maxsize=20_000)(parse)
 compile_cron_cached = lru_cache(maxsize=20_000)(compile_cron)

@@ -15,7 +15,7 @@ from schedules.cron.reboot import mark_first
 from schedules.model import Times
 from schedules.spec.calendars import NO_CALENDARS, CalendarSet
 from schedules.spec.describe import calendars_text
-from schedules.spec.job import CronEntry
+from schedules.spec.entries import CronEntry
 from schedules.times.calendars import ALL_WEEKDAYS, Calendars
 from schedules.times.day_rule import day_rule
 from schedules.times.entries import EntryCompiler

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from schedules.cron.compiled import Policy
 from schedules.errors import SettingsError
 from schedules.spec.describe import schedule_text
-from schedules.spec.job import CronEntry
+from schedules.spec.entries import CronEntry
 from schedules.text.nearest import suggestion
 from schedules.times.asked import Asked, CronText
 from schedules.times.job import job_times

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schedules.errors import SpecError
+from schedules.spec.entries import CronEntry
 from schedules.spec.handlers import RunSpec
-from schedules.spec.job import CronEntry, JobSpec
+from schedules.spec.job import JobSpec
 from tests.testkit.conftest import SECRETS
 from worker.testkit import Fault, KitError, TestKit
 

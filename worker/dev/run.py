@@ -5,19 +5,18 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import sqlite3
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from schedules.commands.explain import UI_URL
 from schedules.console.terminal import run
 from schedules.errors import SettingsError, TickwrightError
 from schedules.text.duration import parse_duration
+from worker.dev.parts import board_page, demo, no_summary, shown_runs, temporal
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import Sequence
 
     from temporalio.client import Client
 
@@ -27,10 +26,7 @@ if TYPE_CHECKING:
     from worker.settings import WorkerSettings
 
 EXAMPLES, EXAMPLE_MODULES, EXAMPLE_ENVIRONMENT = "examples/jobs.yaml", ("examples.handlers",), "development"
-LAST_LOOK = 5.0
-BOARD_PORT, BOARD_INTERVAL, BOARD_RATE = 9466, 5.0, 25
 SHOW_CURSOR = b"\x1b[?25h\n"
-DEMO_URL, DEMO_STATE = "TICKWRIGHT_SECRET_DEMO_URL", "TICKWRIGHT_SECRET_DEMO_STATE"
 
 
 class SyncFailedError(TickwrightError):
@@ -49,33 +45,15 @@ async def run_all(options: argparse.Namespace, stop: Stop) -> None:
     async with AsyncExitStack() as parts:
         if options.seconds is not None:
             asyncio.get_running_loop().call_later(options.seconds.total_seconds(), stop.ask)
-        summary = _nothing if options.paths else await _demo(parts, options.state)
-        client, ui = await parts.enter_async_context(_temporal(options.state, stop))
-        await parts.enter_async_context(_board(client, project, ui))
+        summary = no_summary if options.paths else await demo(parts, options.state)
+        client, ui = await parts.enter_async_context(temporal(options.state, stop))
+        await parts.enter_async_context(board_page(client, project, ui))
         since = datetime.now(UTC)
         await _apply(project, client, stop)
-        async with _shown_runs(client, project.owner, since, summary):
+        async with shown_runs(client, project.owner, since, summary):
             await _work(client, settings, offer, stop)
         if last := summary():
             print(last)
-
-
-def _nothing() -> str:
-    return ""
-
-
-async def _demo(parts: AsyncExitStack, state: Path) -> Callable[[], str]:
-    """What the examples work with: a service and a folder, which they find by reference; gives the service's summary."""
-    from worker.dev.demo_service import demo_service
-
-    (state / "exports").mkdir(exist_ok=True)
-    database = state / "demo.db"
-    try:
-        service = await parts.enter_async_context(demo_service(database))
-    except sqlite3.DatabaseError as error:
-        raise SettingsError(f"{database} is no database of the demo service ({error}); remove it") from error
-    os.environ |= {DEMO_URL: service.url, DEMO_STATE: str(state)}
-    return service.summary
 
 
 def _settings(options: argparse.Namespace) -> WorkerSettings:
@@ -120,52 +98,6 @@ def _start_log(settings: WorkerSettings, state: Path) -> None:
     print(f"worker log: {log}")
 
 
-@asynccontextmanager
-async def _temporal(state: Path, stop: Stop) -> AsyncIterator[tuple[Client, str]]:
-    """The server that TEMPORAL_ADDRESS names, else an embedded one; and its Web UI, as far as that is known."""
-    from temporalio.client import Client
-
-    from schedules.server.codec import data_converter
-    from schedules.server.codec_keys import codec_keys
-    from schedules.server.connection import connect
-    from worker.dev.embedded import PORT, UI_PORT, embedded_server
-
-    if address := os.environ.get("TEMPORAL_ADDRESS"):
-        print(f"Temporal: {address}")
-        yield await connect(), os.environ.get(UI_URL, "")
-        return
-    async with embedded_server(state, stop.ask) as server:
-        if server.port != PORT:
-            print(f"port {PORT} is busy, so Temporal took another: export TEMPORAL_ADDRESS={server.address}")
-        if server.ui_port != UI_PORT:
-            print(f"port {UI_PORT} is busy, so the Web UI took another")
-        print(f"Temporal: {server.address}\nWeb UI:   {server.ui}", flush=True)
-        yield await Client.connect(server.address, data_converter=data_converter(codec_keys())), server.ui
-
-
-@asynccontextmanager
-async def _board(client: Client, project: Project, ui: str) -> AsyncIterator[None]:
-    """The board of the jobs, while the context lasts."""
-    from schedules.board.guard import Guard
-    from schedules.board.serve import board
-    from schedules.ledger.selection import Selection
-    from worker.dev.ports import HOST, claimed_port
-
-    async def connected() -> Client:
-        return client
-
-    interval, meant = timedelta(seconds=BOARD_INTERVAL), Selection(project.owner)
-    with claimed_port(BOARD_PORT) as port:
-        async with board(meant, (HOST, port), Guard(None), interval, BOARD_RATE, ui, connected) as (url, looking):
-            print(f"Board:    {url}/", flush=True)
-            looks = asyncio.create_task(looking.run())
-            try:
-                yield
-            finally:
-                looks.cancel()
-                await asyncio.wait((looks,))
-
-
 async def _apply(project: Project, client: Client, stop: Stop) -> None:
     """Makes the namespace match the jobs. Raises TickwrightError where it does not afterwards."""
     from schedules.compile.job import compile_project
@@ -185,30 +117,6 @@ async def _apply(project: Project, client: Client, stop: Stop) -> None:
     if any(item.result == "failed" for item in results):
         raise SyncFailedError(text)
     print(text, flush=True)
-
-
-@asynccontextmanager
-async def _shown_runs(client: Client, owner: str, since: datetime, footer: Callable[[], str]) -> AsyncIterator[None]:
-    """Shows the runs that finish while the context lasts."""
-    from worker.dev.feed import finished_runs
-    from worker.dev.live import live_runs
-
-    ended = asyncio.Event()
-
-    async def show_all() -> None:
-        with live_runs(footer) as show:
-            async for finished in finished_runs(client, owner, since, ended):
-                show(finished)
-
-    showing = asyncio.create_task(show_all())
-    try:
-        yield
-    finally:
-        ended.set()
-        done, _ = await asyncio.wait((showing,), timeout=LAST_LOOK)
-        showing.cancel()
-    for task in done:
-        task.result()
 
 
 async def _work(client: Client, settings: WorkerSettings, offer: Offer, stop: Stop) -> None:

@@ -10,7 +10,7 @@ from schedules.compile.job import compile_job
 from schedules.compile.steps import handler_of
 from schedules.cron import CronError
 from schedules.model import Calendar, Interval, Range, Times
-from schedules.spec.job import RunSpec
+from schedules.spec.handlers import RunSpec
 from schedules.times import wire
 from schedules.times.horizon import horizon
 from schedules.times.job import job_times

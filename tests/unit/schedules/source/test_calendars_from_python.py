@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 MODULE = """\
 from datetime import timedelta
-from schedules.spec.calendars import CalendarSpec
-from schedules.spec.project import JobSet
-from schedules.spec.job import JobSpec
+from schedules.spec import CalendarSpec
+from schedules.project import JobSet
+from schedules.spec import JobSpec
 
 job = JobSpec.model_validate({{
     "name": "report", "schedule": "0 8 * * *", "timezone": "UTC", "timeout": "5m",

@@ -15,8 +15,8 @@ from tests.unit.spec_text import job_text, spec_text
 JOBS = """\
 from datetime import timedelta
 
-from schedules.spec.project import JobSet
-from schedules.spec.job import CommandSpec, CronEntry, JobSpec, RunSpec
+from schedules.project import JobSet
+from schedules.spec import CommandSpec, CronEntry, JobSpec, RunSpec
 
 
 def report(name: str) -> JobSpec:
@@ -221,8 +221,8 @@ def test_what_json_cannot_carry_is_told(module: Module, value: str, reason: str)
 STEPS = """\
 from datetime import timedelta
 
-from schedules.spec.project import JobSet
-from schedules.spec.job import CommandSpec, CompensateSpec, CronEntry, JobSpec, PythonSpec, StepSpec
+from schedules.project import JobSet
+from schedules.spec import CommandSpec, CompensateSpec, CronEntry, JobSpec, PythonSpec, StepSpec
 
 UNDO = CompensateSpec(command=CommandSpec(argv=("./undo.sh",)), timeout=timedelta(minutes=1))
 STEPS = (

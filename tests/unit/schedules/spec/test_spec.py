@@ -8,19 +8,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from schedules.spec.entries import AtEntry, CronEntry, EveryEntry
 from schedules.spec.file import Defaults, Environment, SpecFile
-from schedules.spec.job import (
-    AtEntry,
-    CommandSpec,
-    CronEntry,
-    EveryEntry,
-    HttpSpec,
-    JobSpec,
-    PythonSpec,
-    RetrySpec,
-    RunSpec,
-    WorkflowSpec,
-)
+from schedules.spec.handlers import CommandSpec, HttpSpec, PythonSpec, RunSpec, WorkflowSpec
+from schedules.spec.job import JobSpec
+from schedules.spec.retry import RetrySpec
 
 MODELS = (
     JobSpec, RetrySpec, CronEntry, EveryEntry, AtEntry, RunSpec, HttpSpec, CommandSpec, PythonSpec, WorkflowSpec,

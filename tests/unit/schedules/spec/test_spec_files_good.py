@@ -10,18 +10,11 @@ import pytest
 from schedules.compile.job import compile_job
 from schedules.errors import Location
 from schedules.source.load import load_project
-from schedules.spec.job import (
-    AtEntry,
-    CommandSpec,
-    CronEntry,
-    EveryEntry,
-    HttpSpec,
-    JobSpec,
-    PythonSpec,
-    RetrySpec,
-    RunSpec,
-)
+from schedules.spec.entries import AtEntry, CronEntry, EveryEntry
+from schedules.spec.handlers import CommandSpec, HttpSpec, PythonSpec, RunSpec
+from schedules.spec.job import JobSpec
 from schedules.spec.project import Project
+from schedules.spec.retry import RetrySpec
 from tests.factories import NOW
 
 GOOD = Path(__file__).parents[3] / "specs" / "good"
