@@ -19,7 +19,6 @@ import time
 
 _CHECK_SECONDS = 1.0
 _GROUP_POLL_SECONDS = 0.02
-_STRAY_SECONDS = 1.0  # beyond the grace, for children of those that get SIGKILL
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 # Python ignores these two, and what is ignored stays so in a new program.
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
@@ -96,15 +95,20 @@ class Guard:
             _signal_group(pid, signal.SIGKILL)
 
     def _end_strays(self, kill_at: float) -> None:
-        """What left the group has become a child of this process once its parents are gone."""
-        told: set[int] = set()
-        while (strays := _children()) and time.monotonic() < kill_at + _STRAY_SECONDS:
+        """What left the group has become a child of this process once its parents are gone; returns when no child is left.
+
+        The system says when that is: a process that starts anew while /proc is read is not found there.
+        """
+        asked: set[int] = set()
+        while _has_children():
+            strays = _children()
             if time.monotonic() >= kill_at:
                 _signal_all(strays, signal.SIGKILL)
             else:
-                _signal_all(strays - told, signal.SIGTERM)
-                told |= strays
-            time.sleep(_GROUP_POLL_SECONDS)
+                _signal_all(strays - asked, signal.SIGTERM)
+                asked |= strays
+            overdue = time.monotonic() - kill_at > _CHECK_SECONDS  # by what SIGKILL does not end, or may not be sent to
+            time.sleep(_CHECK_SECONDS if overdue else _GROUP_POLL_SECONDS)
             _reap()
 
     def _note_signal(self, *_: object) -> None:
@@ -139,6 +143,17 @@ def _reap() -> dict[int, int]:
         ended[pid] = status
 
 
+def _has_children() -> bool:
+    """Whether this process has a child, living or ended; False but on Linux, where orphans are not adopted."""
+    if sys.platform != "linux":
+        return False
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
 def _signal_group(pid: int, number: int) -> bool:
     """Whether there was anyone in the group to get it."""
     try:
@@ -168,7 +183,7 @@ def _signal_all(pids: set[int], number: int) -> None:
     for pid in pids:
         try:
             os.kill(pid, number)
-        except ProcessLookupError:
+        except (ProcessLookupError, PermissionError):  # the latter for a process of another user, such as by sudo
             continue
 
 

@@ -289,6 +289,27 @@ async def test_what_left_the_group_of_a_stopped_command_is_ended_too(
     assert [pid for pid in await pids_in(tmp_path / "pids", 2) if is_running(pid)] == []
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="nobody else can find them")
+async def test_a_process_that_answers_sigterm_by_starting_anew_in_another_session_is_ended_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten at a time: whether the old one and the new are both missed while /proc is read is a matter of chance."""
+    monkeypatch.setattr("activities.handlers.command.STOP_GRACE", 0.5)
+    pids, script = tmp_path / "pids", tmp_path / "anew.sh"
+    script.write_text(
+        f"trap 'setsid sh {script} & exit' TERM; echo $$ >> {pids}; while :; do sleep 0.05; done", encoding="utf-8"
+    )
+    async with bench() as made:
+        step = command("sh", str(script), timeout=1.5)
+        errors = await asyncio.gather(*(failure_of(made, step) for _ in range(10)))
+    assert {error.type for error in errors} == {"handler_timeout"}
+    started = list(map(int, pids.read_text().split()))
+    left = [pid for pid in started if is_running(pid)]
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert (len(started) >= 10, left) == (True, [])
+
+
 @pytest.mark.parametrize(
     ("script", "found"),
     [
