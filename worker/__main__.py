@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, NoReturn
 
+from worker.process.init import split_from_init
 from worker.process.loading import light_loading
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ Secrets for ${{secret:NAME}}: TICKWRIGHT_SECRET_NAME, or a file NAME in TICKWRIG
 
 def execute(_: argparse.Namespace) -> int:
     """Runs a worker until it is asked to stop. Raises SettingsError before anything is connected."""
+    split_from_init()
     with light_loading():
         from worker.app import Offer, run_worker
         from worker.logs import configure_logs
@@ -52,9 +54,7 @@ class _WithSettings(argparse.RawDescriptionHelpFormatter):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command on `parser`; its settings come from elsewhere."""
-    parser.description = (
-        "Run jobs: poll a task queue of Temporal until told to stop (SIGTERM drains, a second signal stops at once)."
-    )
+    parser.description = "Run jobs: poll a task queue of Temporal until told to stop (SIGTERM, SIGINT and SIGHUP drain, a second signal stops at once)."
     parser.epilog = EPILOG
     parser.formatter_class = _WithSettings
     parser.set_defaults(execute=execute)

@@ -91,7 +91,7 @@ class WorkerSettings(BaseModel):
     )
     http_token_file: FilePath | None = Field(None, description="File with that token instead, read at each request.")
     drain_timeout: Annotated[timedelta, BeforeValidator(parse_duration)] = Field(
-        timedelta(seconds=30), description="How long running steps may go on after SIGTERM."
+        timedelta(seconds=30), description="How long running steps may go on after SIGTERM, SIGINT or SIGHUP."
     )
     log_format: Literal["console", "json"] | None = Field(
         None, description="`console` or `json`; none given: console on a terminal, else json."

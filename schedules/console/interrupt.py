@@ -1,4 +1,4 @@
-"""What SIGINT and SIGTERM do while a command waits for others: what it has under way is put in order first."""
+"""What SIGINT, SIGTERM and SIGHUP do while a command waits for others: what it has under way is put in order first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from schedules.errors import TickwrightError
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AT_ONCE = "interrupted twice; what was under way is made or not: run sync again"
 Found = TypeVar("Found")
 
@@ -50,10 +50,13 @@ def stop_on_signals(at_once: str = AT_ONCE) -> tuple[asyncio.Event, list[int]]:
     """An event that signals set, and the signals caught: what is under way is finished, so that it is known.
 
     The second signal ends the process with the words `at_once`: a server that hangs can keep what is under way for most of a minute.
+    A further SIGHUP changes nothing: a terminal that closes sends two, its shell's and the kernel's.
     """
     stop, caught = asyncio.Event(), list[int]()
 
     def on_signal(number: int) -> None:
+        if caught and number == signal.SIGHUP:
+            return
         if caught:
             say(at_once)
             STDOUT.answer_error(at_once)
@@ -61,9 +64,14 @@ def stop_on_signals(at_once: str = AT_ONCE) -> tuple[asyncio.Event, list[int]]:
         caught.append(number)
         stop.set()
 
-    for number in SIGNALS:
+    for number in _heeded():
         asyncio.get_running_loop().add_signal_handler(number, on_signal, number)
     return stop, caught
+
+
+def _heeded() -> list[signal.Signals]:
+    """Without SIGHUP under `nohup`, which has it ignored."""
+    return [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN or number != signal.SIGHUP]
 
 
 @contextmanager
@@ -79,8 +87,8 @@ def _first_signal(act: Callable[[int], None]) -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
 
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    for number in SIGNALS:
+    before = {number: signal.getsignal(number) for number in _heeded()}
+    for number in before:
         signal.signal(number, handle)
     try:
         yield

@@ -141,8 +141,10 @@ async def _work(client: Client, settings: WorkerSettings, offer: Offer, stop: St
 
 def execute(options: argparse.Namespace) -> int:
     """Runs everything until a signal or the end of --for. Raises TickwrightError."""
+    from worker.process.init import split_from_init
     from worker.process.lifecycle import Stop, run_to_end
 
+    split_from_init()
     stop = Stop(_stop_at_once)
     run_to_end(run_all(options, stop), stop)
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import signal
 from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -36,7 +37,10 @@ class WorkerFailedError(TickwrightError):
 
 
 class Stop:
-    """The wish to stop: the first signal asks, each further one calls `at_once`, in a thread."""
+    """The wish to stop: the first signal asks, each further one calls `at_once`, in a thread.
+
+    A further SIGHUP changes nothing: a terminal that closes sends two, its shell's and the kernel's.
+    """
 
     def __init__(
         self, at_once: Callable[[int], None], patience: float = math.inf, overdue: Callable[[], None] = lambda: None
@@ -61,11 +65,12 @@ class Stop:
 
     @contextmanager
     def on_signals(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-        """SIGINT and SIGTERM ask, as long as the context lasts, also while something holds the loop."""
+        """SIGINT, SIGTERM and SIGHUP ask, as long as the context lasts, also while something holds the loop."""
 
         def heard(number: int) -> None:
             if self._asked_at is not None:
-                self._at_once(number)
+                if number != signal.SIGHUP:
+                    self._at_once(number)
                 return
             self._note()
             with suppress(RuntimeError):  # Of a loop that has been closed: nobody waits in it any more.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LONGEST_WAIT = 3600.0
 """Seconds; `select` does not take as many as a drain may last."""
 _WAKE, _END = 0, 255  # no numbers of signals
@@ -67,7 +67,7 @@ def listening(
     os.set_blocking(ear.write, False)
     thread = Thread(target=ear.listen, args=(heard, left, overdue), name="signals", daemon=True)
     others = signal.set_wakeup_fd(ear.write, warn_on_full_buffer=False)
-    before = {number: signal.signal(number, ear.handle) for number in STOP_SIGNALS}
+    before = {number: signal.signal(number, ear.handle) for number in STOP_SIGNALS if not _ignored_by_nohup(number)}
     thread.start()
     try:
         yield ear
@@ -79,6 +79,10 @@ def listening(
         thread.join()
         os.close(ear.write)
         os.close(ear.read)
+
+
+def _ignored_by_nohup(number: int) -> bool:
+    return number == signal.SIGHUP and signal.getsignal(number) == signal.SIG_IGN
 
 
 def _as_by_default() -> None:

@@ -79,6 +79,30 @@ async def test_the_first_signal_asks_and_each_further_one_stops_at_once() -> Non
     assert given == [signal.SIGINT, signal.SIGTERM]
 
 
+async def test_a_hangup_asks_and_a_further_one_changes_nothing() -> None:
+    """A terminal that closes sends two: by the shell, and by the kernel."""
+    given: list[int] = []
+    stop = Stop(given.append)
+    with stop.on_signals(asyncio.get_running_loop()):
+        os.kill(os.getpid(), signal.SIGHUP)
+        await stop.asked.wait()
+        os.kill(os.getpid(), signal.SIGHUP)
+        os.kill(os.getpid(), signal.SIGTERM)
+        async with asyncio.timeout(5):
+            while not given:  # noqa: ASYNC110 - a signal has no event
+                await asyncio.sleep(0)
+    assert given == [signal.SIGTERM]
+
+
+async def test_under_nohup_a_hangup_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Stop(lambda _: None).on_signals(asyncio.get_running_loop()):
+            assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 async def test_a_stop_without_a_signal_is_no_second_one() -> None:
     given: list[int] = []
     stop = Stop(given.append)
