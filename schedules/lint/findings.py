@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from schedules.lint.labels import label_findings
 from schedules.lint.overlap import catch_up_findings, steps_findings
 from schedules.lint.project import project_findings
 from schedules.lint.reading import reading_findings
@@ -47,6 +48,7 @@ def findings(
             catch_up_findings(job, found, now),
             reading_findings(job, found, project.name, now),
             steps_findings(job),
+            label_findings(job),
         )
         for finding in chain.from_iterable(seen):
             if finding.id not in job.lint.ignore:

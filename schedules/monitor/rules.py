@@ -6,13 +6,13 @@ the same name and labels, which `promtool check rules` takes for a mistake.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from schedules.monitor.rule import Rule, plain, quoted
 from schedules.monitor.rules_around import around_rules
+from schedules.spec.labels import RUNBOOK, alert_labels
 from schedules.text.duration import format_duration
 
 if TYPE_CHECKING:
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from schedules.spec.job import JobSpec
     from schedules.spec.project import Project
 
-RUNBOOK = "runbook"
-"""The label of a job whose value is a link for whoever is alerted."""
-LABEL = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*")
-RESERVED = frozenset({"job", "owner", "severity", "alertname", "instance", RUNBOOK})
 FAILED_FOR, HORIZON = 15 * 60, 30 * 24 * 3600
 """Seconds: for how long a failure is alerted of at least, and before what end of exactness."""
 SHORTEST = 5
@@ -59,8 +55,7 @@ def _alike(jobs: Iterable[JobSpec], by: Callable[[JobSpec], object]) -> Iterator
 
 def _labels(job: JobSpec) -> dict[str, str]:
     """Those that its alerts have."""
-    allowed = {name: value for name, value in job.labels.items() if LABEL.fullmatch(name) and name not in RESERVED}
-    return {name: plain(allowed[name]) for name in sorted(allowed)}
+    return {name: plain(value) for name, value in alert_labels(job.labels).items()}
 
 
 def _of_jobs(owner: str, jobs: Sequence[JobSpec]) -> Iterator[dict[str, Any]]:

@@ -17,6 +17,7 @@ from schedules.source.head import Head, check_head
 from schedules.source.part import Part
 from schedules.spec.file import SHARED
 from schedules.spec.job import JobSpec, unknown_calendars
+from schedules.spec.labels import label_faults
 from schedules.spec.layers import Layer, merge, merge_job
 from schedules.spec.notice_faults import alert_faults
 from schedules.spec.step_faults import step_faults
@@ -82,6 +83,7 @@ class Jobs:
             *unknown_calendars(job, self._document.section("calendars")),
             *step_faults(job),
             *alert_faults(job, self._channels),
+            *label_faults(job),
         ]
         self.problems += (problem_at(self._document, self.layers(name), *fault) for fault in unknown)
         return None if unknown else job

@@ -10,7 +10,7 @@ import re
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +24,8 @@ from schedules.spec.calendars import CalendarSpec, calendar_faults
 from schedules.spec.fields import Spec, check_owner_part
 from schedules.spec.file import check_environment
 from schedules.spec.job import JobSpec, unknown_calendars
+from schedules.spec.labels import label_faults
+from schedules.spec.layers import Path as SpecPath
 from schedules.spec.notice_faults import alert_faults, channel_faults
 from schedules.spec.notices import ChannelSpec
 from schedules.spec.project import JobSet
@@ -74,7 +76,7 @@ def _part(value: object, attribute: str, at: Location) -> Part:
     faults += [
         (written(("jobs", job.name, *path)), message)
         for job in jobs
-        for path, message in (*unknown_calendars(job, calendars), *step_faults(job), *alert_faults(job, channels))
+        for path, message in _job_faults(job, calendars, channels)
     ]
     return Part(
         file=at.file,
@@ -87,6 +89,15 @@ def _part(value: object, attribute: str, at: Location) -> Part:
         calendars=calendars,
         channels=channels,
     )
+
+
+def _job_faults(
+    job: JobSpec, calendars: Mapping[str, CalendarSpec], channels: Mapping[str, ChannelSpec]
+) -> Iterator[tuple[SpecPath, str]]:
+    yield from unknown_calendars(job, calendars)
+    yield from step_faults(job)
+    yield from alert_faults(job, channels)
+    yield from label_faults(job)
 
 
 def _item_faults(items: list[object] | tuple[object, ...], attribute: str) -> Iterator[tuple[str, str]]:

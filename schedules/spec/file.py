@@ -20,7 +20,7 @@ from schedules.spec.fields import (
     Spec,
     Timezone,
 )
-from schedules.spec.job import DstSpec, JobSpec, Label, LintSpec
+from schedules.spec.job import DstSpec, JobSpec, Label, LabelName, LintSpec
 from schedules.spec.notices import ChannelSpec, Names, OnFailure, OnMissed, PageAddress, PauseAfter
 from schedules.spec.retry import RetrySpec
 from schedules.spec.steps import TaskQueue
@@ -58,7 +58,7 @@ class Defaults(Spec):
     jitter: Duration = _as_in_job("jitter")
     task_queue: TaskQueue = _as_in_job("task_queue")
     paused: bool | None = _as_in_job("paused")
-    labels: dict[Label, Label] = _as_in_job("labels")
+    labels: dict[LabelName, Label] = _as_in_job("labels")
     contact: Label = _as_in_job("contact")
     runbook: PageAddress = _as_in_job("runbook")
     on_failure: OnFailure | None = _as_in_job("on_failure")

@@ -20,6 +20,7 @@ FindingId = Literal[
     "zone-fixed-offset",
     "nothing-to-move",
     "calendar-unused",
+    "label-renamed",
     "crowded",
     "quiet-window",
     "dst-horizon",

@@ -71,7 +71,14 @@ def _check_label(text: str) -> str:
     return text
 
 
+def _check_label_name(text: str) -> str:
+    if not text.strip():
+        raise ValueError(f"{shown(text)} is not the name of a label; write for example `team`")
+    return _check_label(text)
+
+
 LONGEST_LABEL = 200
+LabelName = Annotated[str, AfterValidator(_check_label_name)]
 Label = Annotated[str, AfterValidator(_check_label)]
 
 
@@ -115,7 +122,7 @@ class JobSpec(Spec):
     lint: LintSpec = Field(default_factory=LintSpec, description="What `lint` keeps quiet about.")
     alerts: AlertsSpec = Field(default_factory=AlertsSpec, description="When Prometheus alerts somebody of it.")
     description: str = Field(default="", description="What the job is for, in a sentence.")
-    labels: dict[Label, Label] = Field(default_factory=dict, description="Words of your own about the job.")
+    labels: dict[LabelName, Label] = Field(default_factory=dict, description="Words of your own about the job.")
     jitter: Duration = Field(
         default=timedelta(0), description="Start later by a stable amount up to this; the scheduled time stays."
     )

@@ -161,6 +161,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("zone-fixed-offset", {"timezone": "Etc/GMT+5"}, "Etc/GMT+5 is an abbreviation"),
     ("zone-fixed-offset", {"schedule": "CRON_TZ=GMT 0 8 * * *"}, "GMT is an abbreviation"),
     ("nothing-to-move", {"on_holiday": "next_business_day"}, "there are none"),
+    ("label-renamed", {"labels": {"severity": "low"}}, "this one is `exported_severity` there"),
 ]
 
 
@@ -230,6 +231,7 @@ def test_a_finding_fires_and_is_switched_off_for_the_job(kind: str, fields: dict
         ("zone-fixed-offset", {"timezone": "Etc/UTC"}),
         ("zone-fixed-offset", {"timezone": "America/New_York"}),
         ("nothing-to-move", {"on_holiday": "next_business_day", "except": ["freeze"]}),
+        ("label-renamed", {"labels": {"cost-center": "7", "namespace": "shop"}}),
     ],
 )
 def test_what_is_right_is_not_found(kind: str, fields: dict[str, Any]) -> None:

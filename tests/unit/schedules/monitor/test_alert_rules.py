@@ -279,9 +279,20 @@ def test_thresholds_of_a_job_are_its_own_and_null_is_none(tmp_path: Path) -> Non
 @needs_promtool
 def test_labels_and_runbooks_of_any_text_stay_as_they_are(tmp_path: Path) -> None:
     labels = {"team": HOSTILE, "runbook": HOSTILE, "no label": "x", "severity": "none", "__x": "y", "job": "z"}
+    labels |= {"app.kubernetes.io/name": "shop", "1st": "é"}
     document = rules(job("relay", labels=labels))
     fired = {
-        "exp_labels": {**JOB, "team": HOSTILE, "severity": "warn"},
+        "exp_labels": {
+            **JOB,
+            "team": HOSTILE,
+            "no_label": "x",
+            "exported_severity": "none",
+            "_x": "y",
+            "exported_job": "z",
+            "app_kubernetes_io_name": "shop",
+            "_1st": "é",
+            "severity": "warn",
+        },
         "exp_annotations": {
             "summary": "relay missed 1 of its times of the last 24 hours (at most 200)",
             "runbook_url": HOSTILE,
