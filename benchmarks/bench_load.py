@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from figures import report
 
 from schedules.source.load import load_project
 from schedules.spec.job import JobSpec
@@ -103,9 +104,9 @@ def main(jobs: int) -> int:
             checking = seconds(lambda: [JobSpec.model_validate(job) for job in merged])
             rounds.append((loading / (parsing + checking), loading, parsing, checking))
     ratio, loading, parsing, checking = sorted(rounds)[ROUNDS // 2]
-    sys.stdout.write(f"{jobs:,} jobs in {len(files):,} files: load_project {loading:.2f} s = {ratio:.2f} x ")
-    sys.stdout.write(f"(yaml.load {parsing:.2f} s + pydantic alone {checking:.2f} s); allowed: {ALLOWED} x\n")
-    return int(ratio > ALLOWED)
+    print(f"{jobs:,} jobs in {len(files):,} files: load_project {loading:.2f} s")
+    detail = f"yaml.load {parsing:.2f} s, pydantic alone {checking:.2f} s"
+    return int(not report("load / parse and check", ratio, detail, aim=ALLOWED))
 
 
 if __name__ == "__main__":

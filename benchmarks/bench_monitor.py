@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import psutil
+from figures import report
 from jobs_that_ran import Namespace, jobs_that_ran
 from temporalio.client import Client
 
@@ -29,7 +30,6 @@ LATER_LOOKS = 5
 RATE = 25
 INTERVAL = 30
 """Seconds between the looks of a monitor, by default."""
-ALLOWED = {"calls of a later look / 1,000 jobs": 6.0, "per job, whole / quarter": 1.5, "MB": 400.0}
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,6 @@ def process(address: str) -> tuple[float, int, float]:
     return seconds, len(page), memory
 
 
-def report(name: str, value: float) -> bool:
-    """Prints a figure beside what is allowed; whether it is."""
-    fine = value <= ALLOWED[name]
-    print(f"{name}: {value:.2f} (<= {ALLOWED[name]:g}: {'yes' if fine else 'NO'})", flush=True)
-    return fine
-
-
 async def measure(namespace: Namespace) -> bool:
     """All figures; whether each is within what is allowed."""
     costs: dict[str, Cost] = {}
@@ -98,9 +91,9 @@ async def measure(namespace: Namespace) -> bool:
     print(f"{calls / INTERVAL:.2f} calls a second at a look every {INTERVAL} s")
     return all(
         [
-            report("calls of a later look / 1,000 jobs", calls / namespace.looks["whole"][1] * 1000),
-            report("per job, whole / quarter", whole.later / quarter.later / 4),
-            report("MB", memory),
+            report("calls of a later look / 1,000 jobs", calls / namespace.looks["whole"][1] * 1000, aim=6),
+            report("per job, whole / quarter", whole.later / quarter.later / 4, aim=1.5),
+            report("MB", memory, aim=400),
         ]
     )
 

@@ -22,6 +22,7 @@ from functools import partial
 from pathlib import Path
 
 from bench_load import write_specs
+from figures import report
 from temporalio.client import (
     Client,
     Schedule,
@@ -55,13 +56,6 @@ CHUNKS = 10
 DESCRIBED = 1_000
 ATTEMPTS = 5
 PATIENCE = timedelta(minutes=1)
-ALLOWED = {
-    "no-op / paging": 1.3,
-    "describing / no-op": 10.0,
-    "apply / bare create": 0.9,
-    "MB": 300.0,
-    "per schedule, whole / quarter": 1.5,
-}
 
 
 async def limited(calls: Sequence[Callable[[], Awaitable[object]]]) -> float:
@@ -189,15 +183,6 @@ async def settled(client: Client, owner: str, count: int) -> None:
         pass
 
 
-def report(name: str, value: float, detail: str, *, least: bool = False) -> bool:
-    """Prints a figure beside what is allowed; whether it is."""
-    allowed = ALLOWED[name]
-    fine = value >= allowed if least else value <= allowed
-    sign = ">=" if least else "<="
-    print(f"{name}: {value:.2f} ({sign} {allowed:g}: {'yes' if fine else 'NO'}) {detail}", flush=True)
-    return fine
-
-
 async def measure(client: Client, root: Path, count: int, address: str) -> bool:
     """All figures; whether each is within what is allowed."""
     whole, quarter = root / "whole", root / "quarter"
@@ -228,16 +213,26 @@ async def measure(client: Client, root: Path, count: int, address: str) -> bool:
                 "no-op / paging",
                 statistics.median(b / a for a, b, *_ in rounds),
                 f"{idle:.2f} s / {paging:.2f} s; by round: {spread}",
+                aim=1.3,
             ),
             report(
                 "describing / no-op",
                 statistics.median(d / b for _, b, _, d in rounds),
                 f"{describing:.2f} s / {idle:.2f} s, by {len(sample):,} of them; by round: {times}",
-                least=True,
+                aim=10,
+                at_least=True,
             ),
-            report("apply / bare create", theirs / ours, f"{count / ours:.0f}/s / {count / theirs:.0f}/s", least=True),
-            report("MB", memory, "peak of the command"),
-            report("per schedule, whole / quarter", idle / idle_small / 4, f"{idle:.2f} s / {idle_small:.2f} s"),
+            report(
+                "apply / bare create",
+                theirs / ours,
+                f"{count / ours:.0f}/s / {count / theirs:.0f}/s",
+                aim=0.9,
+                at_least=True,
+            ),
+            report("MB", memory, "peak of the command", aim=300),
+            report(
+                "per schedule, whole / quarter", idle / idle_small / 4, f"{idle:.2f} s / {idle_small:.2f} s", aim=1.5
+            ),
         ]
     )
 

@@ -42,6 +42,9 @@ class Part:
 
 def parts(text: str) -> Iterator[Part]:
     """Split `text`; every character of it is in exactly one part."""
+    if "{" not in text and "}" not in text:
+        yield from [Part("text", text)] if text else []
+        return
     end = 0
     for match in _PART.finditer(text):
         if match.start() > end:
@@ -83,7 +86,7 @@ def dynamic_keys(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple
 
 def is_dynamic(text: str) -> bool:
     """Whether rendering puts something in the place of a part of `text`."""
-    return any(part.kind in {"field", "secret"} for part in parts(text))
+    return "{" in text and any(part.kind in {"field", "secret"} for part in parts(text))
 
 
 def names_used(value: Any) -> set[str]:

@@ -45,7 +45,8 @@ def alert_faults(job: JobSpec, channels: Iterable[str]) -> Iterator[Fault]:
     if job.run and job.run.workflow and job.run.workflow.direct:
         message = "a workflow that the schedule starts itself (direct) is not watched; remove this, or `direct`"
         yield from (((key,), message) for key in TOLD if getattr(job, key))
-    yield from _filled_in({"ping": job.ping})
+    if job.ping:
+        yield from _filled_in({"ping": job.ping})
 
 
 def _named(job: JobSpec) -> Iterator[tuple[str, list[tuple[Path, str]]]]:
