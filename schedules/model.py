@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal
 
-from schedules.cron.values import (
+from schedules.recurrence import (
     EVERY_DAY,
     EVERY_HOUR,
     EVERY_MINUTE,

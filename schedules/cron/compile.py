@@ -26,7 +26,7 @@ from schedules.cron.pattern import Every, Once, Reboot
 from schedules.cron.readings import with_other_readings
 from schedules.cron.reboot import LAST_DAY
 from schedules.cron.transitions import zone_nights
-from schedules.cron.values import Interval, Times
+from schedules.recurrence import Interval, Times
 
 if TYPE_CHECKING:
     from datetime import date

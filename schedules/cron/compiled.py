@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from schedules.cron.pattern import Pattern
-    from schedules.cron.values import Calendar, Interval
+    from schedules.recurrence import Calendar, Interval
 
 Gap = Literal["run_after", "shift", "skip"]
 Repeat = Literal["first", "second", "both"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from schedules.cron.masks import mask_of, ranges_of
 from schedules.cron.offsets import FIRST_YEAR, LAST_YEAR
-from schedules.cron.values import Calendar
+from schedules.recurrence import Calendar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

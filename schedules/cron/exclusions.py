@@ -11,12 +11,12 @@ from zoneinfo import ZoneInfo
 from schedules.cron.carve import weekday_of
 from schedules.cron.masks import mask_of, mask_of_ranges, ranges_of, span
 from schedules.cron.offsets import BEGIN, FIRST_YEAR, LAST_YEAR
-from schedules.cron.values import EVERY_HOUR, EVERY_MINUTE, EVERY_SECOND, Calendar
+from schedules.recurrence import EVERY_HOUR, EVERY_MINUTE, EVERY_SECOND, Calendar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from schedules.cron.values import Interval
+    from schedules.recurrence import Interval
 
 SIDES = {
     "year": "year",

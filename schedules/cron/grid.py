@@ -8,7 +8,7 @@ from schedules.cron.days import Rect
 from schedules.cron.epoch import HOUR
 from schedules.cron.masks import members
 from schedules.cron.transitions import ALL_HOURS
-from schedules.cron.values import Interval
+from schedules.recurrence import Interval
 
 if TYPE_CHECKING:
     from schedules.cron.pattern import Pattern

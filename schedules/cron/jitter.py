@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from schedules.cron.occurrences import next_after
 
 if TYPE_CHECKING:
-    from schedules.cron.values import Times
+    from schedules.recurrence import Times
 
 YEAR_1 = 62_135_596_800  # seconds from year 1, where Go counts from, to 1970
 BITS = 0xFFFFFFFF

@@ -6,12 +6,12 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from schedules.cron.values import Range
+from schedules.recurrence import Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from schedules.cron.values import Ranges
+    from schedules.recurrence import Ranges
 
 
 def mask_of(numbers: Iterable[int]) -> int:

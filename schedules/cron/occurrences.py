@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from schedules.cron.offsets import ZoneOffsets
-    from schedules.cron.values import Interval, Times
+    from schedules.recurrence import Interval, Times
 
     Source = Callable[[int], int | None]
 

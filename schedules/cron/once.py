@@ -11,7 +11,7 @@ from schedules.cron.epoch import day_number
 from schedules.cron.errors import CronError
 from schedules.cron.offsets import FIRST_YEAR, LAST_YEAR, zone_offsets
 from schedules.cron.transitions import zone_nights
-from schedules.cron.values import Calendar, Interval, Range
+from schedules.recurrence import Calendar, Interval, Range
 
 if TYPE_CHECKING:
     from datetime import date

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from schedules.cron.errors import CronError
 from schedules.cron.occurrences import next_after
-from schedules.cron.values import Times
+from schedules.recurrence import Times
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from activities.reboot_mark import REBOOT
-from schedules.cron.values import Calendar, Range
+from schedules.recurrence import Calendar, Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from schedules.cron.values import Times
+    from schedules.recurrence import Times
 
 LAST_DAY = Calendar(
     day_of_month=(Range(31, 31),),

@@ -14,7 +14,7 @@ from schedules.cron.offsets import FIRST_YEAR, LAST_YEAR
 
 if TYPE_CHECKING:
     from schedules.cron.offsets import ZoneOffsets
-    from schedules.cron.values import Calendar
+    from schedules.recurrence import Calendar
 
 FIRST_DAYS = tuple(
     day_number(date(year, month, 1)) for year in range(FIRST_YEAR, LAST_YEAR + 1) for month in range(1, 13)

@@ -8,8 +8,8 @@ from schedules.cron import CronError, compile_cron
 from schedules.cron.compiled import Policy
 from schedules.cron.notation.parse import parse
 from schedules.cron.pattern import Pattern
-from schedules.cron.values import Times
 from schedules.errors import SettingsError
+from schedules.recurrence import Times
 from schedules.text.zone import check_timezone
 from schedules.times.horizon import horizon
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
-    from schedules.cron.values import Times
+    from schedules.recurrence import Times
 
     CompileAt = Callable[[datetime], tuple[Times, datetime | None]]
 

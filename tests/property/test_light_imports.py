@@ -62,7 +62,8 @@ OURS = {
     "schedules.shadow",
     "schedules.text",
 }
-ENGINE = {"activities", "activities.reboot_mark", "schedules.commands", "schedules.cron", "schedules.times"}
+ENGINE = {"activities", "activities.reboot_mark"}
+ENGINE |= {f"schedules.{room}" for room in ("commands", "cron", "recurrence", "times")}
 VIEWS = {"schedules.views"}
 FORMAT = {"activities.contract", "activities.errors", "activities.notices", "activities.steps", "schedules.compile"}
 FORMAT |= {"schedules.lint", "schedules.model", "schedules.project", "schedules.source", "schedules.spec"}

@@ -19,7 +19,7 @@ from schedules.model import (
 from schedules.text.shown import shown
 
 if TYPE_CHECKING:
-    from schedules.cron.values import Calendar
+    from schedules.recurrence import Calendar
 
 BOUNDS = {
     "second": (0, 59),
