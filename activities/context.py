@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LastSuccess:
-    """The newest occurrence that had succeeded: its scheduled time, aware and in the job's timezone, and outputs by step."""
+    """The newest occurrence that had succeeded: its scheduled time, aware and in the job's timezone, and outputs by step.
+
+    A value with a secret in it was not stored: None stands in its place.
+    """
 
     scheduled_at: datetime
     outputs: dict[str, Any]
@@ -33,7 +36,8 @@ class JobContext:
     scheduled_at: datetime
     idempotency_key: str
     last_heartbeat: Any = None
-    """Details of the last heartbeat of this step, also one of an earlier attempt; None before the first."""
+    """Details of the last heartbeat of this step, also one of an earlier attempt; None before the first.
+    A value with a secret in it was not stored: None stands in its place."""
     last_success: LastSuccess | None = None
     """Of this job, before this occurrence; None when there was none, and always where runs go on side by side (`allow_all`)."""
     cancelled: Event = field(default_factory=Event)

@@ -6,7 +6,7 @@ Plain frozen dataclasses of JSON values; durations are seconds, times RFC 3339 i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NewType
 
 from activities.notices.contract import AlertRequest
 
@@ -52,6 +52,9 @@ CatchUpPolicy = Literal["skip", "run_latest", "run_all"]
 Outcome = Literal[
     "succeeded", "failed", "timed_out", "cancelled", "superseded", "too_late", "skipped", "compensation_failed"
 ]
+
+ChildOutput = NewType("ChildOutput", Any)  # type: ignore[valid-newtype]  # the SDK reads it as Any
+"""What a workflow of the user's returned: JSON of any kind, only shown."""
 
 
 @dataclass(frozen=True)
@@ -117,11 +120,23 @@ class CatchUpRequest:
 
 
 @dataclass(frozen=True)
+class Altered:
+    """A place in an output, as its keys and numbers of list items, whose value is not what the step gave back, and why.
+
+    People may read what stands there; no later step is given it.
+    """
+
+    path: list[str]
+    why: str
+
+
+@dataclass(frozen=True)
 class LastSuccess:
     """The newest occurrence that had succeeded when this one started, and the outputs of its steps by name."""
 
     scheduled_at: str
     outputs: dict[str, Any] = field(default_factory=dict)
+    altered: dict[str, list[Altered]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -178,6 +193,8 @@ class StepCall:
     outputs: dict[str, Any] = field(default_factory=dict)  # of the earlier steps that this one's templates name
     last_success: LastSuccess | None = None
     rerun: str = ""
+    altered: dict[str, list[Altered]] = field(default_factory=dict)  # what is not as it was in `outputs`
+    last_success_unreadable: str = ""  # why nothing is known of the run before
 
 
 @dataclass(frozen=True)
@@ -194,6 +211,7 @@ class StepResult:
     duration: float
     outcome: StepOutcome = "succeeded"
     reason: str = ""
+    altered: list[Altered] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,20 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 from temporalio.converter import CompositePayloadConverter, DefaultPayloadConverter, JSONPlainPayloadConverter
 
 from activities import contract
+from activities.contract import ChildOutput, StepResult
+from activities.steps.readable import read_json, readable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from temporalio.api.common.v1 import Payload
+
+UNREADABLE = "what it gave back cannot be read"
+SHOWN = 200
 
 
 class WireJSONConverter(JSONPlainPayloadConverter):
@@ -19,9 +26,15 @@ class WireJSONConverter(JSONPlainPayloadConverter):
 
     def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
         """The value. Raises ValueError for JSON that does not fit the type; fields that it does not know are left out."""
-        if getattr(type_hint, "__module__", None) != contract.__name__:
+        if type_hint is ChildOutput or getattr(type_hint, "__module__", None) != contract.__name__:
             return super().from_payload(payload, type_hint)
-        return _reader(type_hint).validate_json(payload.data)
+        try:
+            return _reader(type_hint).validate_json(payload.data)
+        except ValidationError as error:
+            if error.errors(include_input=False)[0]["type"] != "json_invalid":
+                raise
+        # Half of a character, or nested deeper than that parser goes: written by an earlier release, or by another client.
+        return _reader(type_hint).validate_python(readable(read_json(payload.data)))
 
 
 class WirePayloadConverter(CompositePayloadConverter):
@@ -32,6 +45,28 @@ class WirePayloadConverter(CompositePayloadConverter):
         super().__init__(
             *(WireJSONConverter() if isinstance(each, JSONPlainPayloadConverter) else each for each in usual)
         )
+
+    def from_payloads(self, payloads: Sequence[Payload], type_hints: list[type] | None = None) -> list[Any]:
+        """The values. Raises what the converters raise, apart from what a step gave back: that is then a failure to be told.
+
+        The SDK would have the server try the same workflow task again for ever.
+        """
+        try:
+            return super().from_payloads(payloads, type_hints)
+        except Exception as error:  # whatever a converter raises
+            if type_hints == [StepResult]:
+                return [StepResult("", None, None, 0.0, "failed", f"{UNREADABLE}: {_first_line(error)}")]
+            if type_hints == [ChildOutput]:
+                return [f"[{UNREADABLE}: {_first_line(error)}]"]
+            raise
+
+
+def _first_line(error: Exception) -> str:
+    """Without the value, which may be of any size."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_input=False, include_url=False)[0]
+        return f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
+    return (str(error).partition("\n")[0] or type(error).__name__)[:SHOWN]
 
 
 @cache

@@ -29,7 +29,8 @@ class Occurrence:
     `results` are by step; `undone` are those of compensations, in the order in which they ran. `last_success` is the newest
     success before this run: told by the late run that started it, else by the run that completed before. Up to
     `caught_up_to` an earlier late run has decided. `ended` is the result, once there is one. `instead_failed` tells how the
-    last run ended that this one started in its own stead, None where there was none.
+    last run ended that this one started in its own stead, None where there was none. `before_unreadable` says why nothing
+    is known of the run before although there was one.
     """
 
     def __init__(self, request: JobRequest) -> None:
@@ -43,7 +44,7 @@ class Occurrence:
         attribute = info.typed_search_attributes.get(SCHEDULED_START)
         self.scheduled = policy.scheduled_time(info.workflow_id, attribute, info.workflow_start_time)
         self.not_run: NotRun | None = None
-        self._before = _last_result()
+        self._before, self.before_unreadable = _last_result()
         self.caught_up_to = self._before.caught_up_to if self._before else ""
         known = policy.success_of(self._before) if self._before else None
         self.last_success = request.handover.last_success if request.handover else known
@@ -123,11 +124,13 @@ class Occurrence:
         return self.may_be_failing if self.instead_failed is None else self.instead_failed
 
 
-def _last_result() -> JobResult | None:
-    """What the schedule's run before this one that completed has left; the server carries it over (not under `allow_all`)."""
+def _last_result() -> tuple[JobResult | None, str]:
+    """The result of the schedule's newest run that completed, which the server carries over (not under `allow_all`), or why it cannot be read."""
     if not workflow.has_last_completion_result():
-        return None
+        return None, ""
     try:
-        return workflow.get_last_completion_result(JobResult)
-    except Exception:  # noqa: BLE001 - what another workflow than JobWorkflow left says nothing
-        return None
+        return workflow.get_last_completion_result(JobResult), ""
+    except Exception as error:  # noqa: BLE001 - another workflow than JobWorkflow may have left anything
+        reason = f"the result of the run before is none of a job's, or cannot be read ({type(error).__name__})"
+        workflow.logger.warning("%s; the last success is not known", reason)
+        return None, reason

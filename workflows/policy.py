@@ -107,7 +107,11 @@ def last_success(
         return known
     succeeded = [step for step in steps if step.outcome == "succeeded"]
     outputs = bound_all([step.output for step in succeeded], MAX_OUTPUT)
-    return LastSuccess(scheduled_at, {step.name: output for step, output in zip(succeeded, outputs, strict=True)})
+    return LastSuccess(
+        scheduled_at,
+        {step.name: output for step, output in zip(succeeded, outputs, strict=True)},
+        {step.name: step.altered for step in succeeded if step.altered},
+    )
 
 
 def success_of(before: JobResult) -> LastSuccess | None:

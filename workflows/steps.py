@@ -6,14 +6,24 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, CancelledError, FailureError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.contract import BACKSTOP, RENDER_ARGUMENTS, RUN_STEP, StepCall, StepResult
+    from activities.contract import (
+        BACKSTOP,
+        HANDLER_FAILED,
+        RENDER_ARGUMENTS,
+        RUN_STEP,
+        ChildOutput,
+        StepCall,
+        StepResult,
+    )
+    from activities.steps.altered import Alterations
     from activities.steps.output import MAX_MESSAGE, bound_output, cut_end, to_json
+    from activities.steps.readable import readable, readable_text
     from activities.steps.template import names_used, outputs_used, strings
     from workflows import policy
 
@@ -92,6 +102,8 @@ async def _attempts(
         cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         summary=step.name,
     )
+    if result.outcome != "succeeded":  # A converter that could not read it says so in this way.
+        raise ApplicationError(result.reason, type=HANDLER_FAILED, non_retryable=True)
     return result
 
 
@@ -100,6 +112,7 @@ async def _child(occurrence: Occurrence, step: StepRequest, left: timedelta | No
     output: Any = await workflow.execute_child_workflow(
         step.params["type"],
         args=await _arguments(occurrence, step),
+        result_type=cast("type[Any]", ChildOutput),
         id=f"{workflow.info().workflow_id}/{step.name}",
         run_timeout=timedelta(seconds=step.timeout),
         task_queue=step.task_queue or None,
@@ -110,7 +123,9 @@ async def _child(occurrence: Occurrence, step: StepRequest, left: timedelta | No
         static_summary=f"{occurrence.request.job}: {step.name}",
     )
     attempts = 1 if step.retry.max_attempts == 1 else None
-    return StepResult(step.name, bound_output(_plain(output)), attempts, _since(started))
+    places = Alterations()
+    plain = bound_output(readable(_plain(output), places.too_deep))
+    return StepResult(step.name, plain, attempts, _since(started), altered=places.found)
 
 
 async def _arguments(occurrence: Occurrence, step: StepRequest) -> list[Any]:
@@ -141,13 +156,19 @@ def _call(occurrence: Occurrence, step: StepRequest) -> StepCall:
         outputs=_outputs(occurrence, step),
         last_success=occurrence.last_success if told else None,
         rerun=request.rerun,
+        altered={result.name: result.altered for result in _used(occurrence, step) if result.altered},
+        last_success_unreadable=occurrence.before_unreadable if told and occurrence.last_success is None else "",
     )
 
 
 def _outputs(occurrence: Occurrence, step: StepRequest) -> dict[str, Any]:
     """Those that the step's templates name."""
-    used = [occurrence.results[name] for name in sorted(outputs_used(step.params)) if name in occurrence.results]
-    return {result.name: result.output for result in policy.bounded(used) if result.outcome == "succeeded"}
+    return {result.name: result.output for result in policy.bounded(_used(occurrence, step))}
+
+
+def _used(occurrence: Occurrence, step: StepRequest) -> list[StepResult]:
+    found = [occurrence.results.get(name) for name in sorted(outputs_used(step.params))]
+    return [result for result in found if result and result.outcome == "succeeded"]
 
 
 def _since(began: datetime) -> float:
@@ -155,7 +176,7 @@ def _since(began: datetime) -> float:
 
 
 def _unforeseen(error: BaseException) -> policy.Failure:
-    return policy.Failure("failed", f"{type(error).__name__}: {error}", None)
+    return policy.Failure("failed", readable_text(f"{type(error).__name__}: {error}"), None)
 
 
 def _plain(output: Any) -> Any:

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import json
 import os
 import signal
 import subprocess
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from activities.contract import STOP_GRACE
 from activities.errors import HandlerError
+from activities.handlers.keys import keys_of, with_keys
 from activities.handlers.process import GuardedProcess, SpawnError
 from activities.handlers.tail import Tail
+from activities.steps.output import MAX_OUTPUT
 from activities.steps.params import parse_params
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from activities.steps.attempt import Attempt
+    from activities.steps.redact import Redactor
 
 TAIL_BYTES = 8 * 1024
 _SHOWN_LINE = 200
@@ -96,12 +98,14 @@ class CommandHandler:
         request = parse_params(CommandParams, params)
         process = self._start(request, attempt)
         try:
-            code, output = await _finish(process, request.program, attempt)
+            code, tails = await _finish(process, request.program, attempt)
         finally:
             process.close()
+        texts = _texts(tails, attempt)
         if code == 0:
-            return {**json_object(output.get("stdout", "")), "exit_code": 0, **output}
-        raise _failed(code, request, output)
+            stdout = tails["stdout"]
+            return with_keys(*keys_of(stdout.data, cut=stdout.is_cut), code, texts)
+        raise _failed(code, request, texts, attempt.redactor)
 
     def _start(self, request: CommandParams, attempt: Attempt) -> GuardedProcess:
         if request.shell and len(request.argv) != 1:
@@ -138,14 +142,14 @@ class CommandHandler:
         )
 
 
-async def _finish(process: GuardedProcess, program: str, attempt: Attempt) -> tuple[int, dict[str, Any]]:
+async def _finish(process: GuardedProcess, program: str, attempt: Attempt) -> tuple[int, dict[str, Tail]]:
     tails: dict[str, Tail] = {}
     try:
         for name, pipe in (("stdout", process.stdout), ("stderr", process.stderr)):
             if pipe is not None:
-                tails[name] = await Tail.of(pipe, TAIL_BYTES)
+                tails[name] = await Tail.of(pipe, TAIL_BYTES, MAX_OUTPUT)
         code = await process.wait()
-        return code, await _texts(tails, attempt)
+        await _ended(tails)
     except SpawnError as error:
         failure = _spawn_failed(error, program)
     except asyncio.CancelledError:
@@ -154,32 +158,23 @@ async def _finish(process: GuardedProcess, program: str, attempt: Attempt) -> tu
         with suppress(TimeoutError, SpawnError):
             async with asyncio.timeout(STOP_GRACE + _GUARD_SLACK):
                 await process.wait()
-        attempt.evidence |= await _texts(tails, attempt)
+        await _ended(tails)
+        attempt.evidence |= _texts(tails, attempt)
         raise
+    else:
+        return code, tails
     finally:
         for tail in tails.values():
             tail.close()
     raise failure
 
 
-async def _texts(tails: dict[str, Tail], attempt: Attempt) -> dict[str, Any]:
-    texts = await asyncio.gather(*(tail.text(attempt.redactor) for tail in tails.values()))
-    return dict(zip(tails, texts, strict=True))
+async def _ended(tails: dict[str, Tail]) -> None:
+    await asyncio.gather(*(tail.ended() for tail in tails.values()))
 
 
-def json_object(stdout: str) -> dict[str, Any]:
-    """The JSON object that the whole output is, or else its last line; empty where neither is one."""
-    for text in (stdout, *stdout.strip().splitlines()[-1:]):
-        with suppress(ValueError, RecursionError):
-            found = json.loads(text, parse_constant=_no_number)
-            if isinstance(found, dict):
-                return found
-    return {}
-
-
-def _no_number(constant: str) -> NoReturn:
-    """NaN and Infinity are no JSON, and Temporal stores none."""
-    raise ValueError(constant)
+def _texts(tails: dict[str, Tail], attempt: Attempt) -> dict[str, str]:
+    return {name: tail.text(attempt.redactor) for name, tail in tails.items()}
 
 
 def _spawn_failed(error: OSError, program: str) -> HandlerError:
@@ -195,13 +190,16 @@ def _not_started(error: OSError, request: CommandParams) -> HandlerError:
     return _spawn_failed(error, request.program)
 
 
-def _failed(code: int, request: CommandParams, output: dict[str, Any]) -> HandlerError:
+def _failed(code: int, request: CommandParams, output: dict[str, str], redactor: Redactor) -> HandlerError:
     program = request.program
     if code < 0:
         name = _signal_name(-code)
         return HandlerError(f"`{program}` was killed by {name}", details={"signal": -code, **output}, kind=name)
-    lines = (output["stderr"].strip() or output["stdout"].strip()).splitlines()
-    last = f": {lines[-1][:_SHOWN_LINE]}" if lines else ""
+    text = output["stderr"].strip() or output["stdout"].strip()
+    line = redactor.text(
+        text.rpartition("\n")[2].rpartition("\r")[2]
+    )  # before it is cut, or half a secret might be left
+    last = f": {line[:_SHOWN_LINE]}" if line else ""
     return HandlerError(
         f"`{program}` ended with exit code {code}{last}",
         permanent=code in request.permanent_exit_codes,

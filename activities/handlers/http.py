@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from activities.steps.attempt import Attempt
+    from activities.steps.redact import Redactor
 
 CONNECT_TIMEOUT = 30
 _PASSING_4XX = frozenset({408, 425, 429})
@@ -75,7 +76,7 @@ class HttpHandler:
         expected = request.expect_status or range(200, 300)
         if answer.status in expected:
             return output
-        raise _refused(shown, answer, output)
+        raise _refused(shown, answer, output, attempt.redactor)
 
     async def _send(self, request: HttpParams, url: URL, shown: str, attempt: Attempt) -> Capture:
         try:
@@ -107,14 +108,15 @@ def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _refused(shown: str, answer: Capture, output: dict[str, Any]) -> HandlerError:
+def _refused(shown: str, answer: Capture, output: dict[str, Any], redactor: Redactor) -> HandlerError:
     redirect = 300 <= answer.status < 400  # noqa: PLR2004  the classes of RFC 9110
     client_error = 400 <= answer.status < 500 and answer.status not in _PASSING_4XX  # noqa: PLR2004  as above
     message = f"{shown} answered {answer.status} {answer.reason}".rstrip()
     if redirect:
         message += f"; redirects are not followed: give the final address ({shown_location(answer.location)}) as `url`"
     elif output["body"]:
-        text = output["body"] if isinstance(output["body"], str) else json.dumps(output["body"], ensure_ascii=False)
+        body = redactor.value(output["body"])  # before it is cut, or half a secret might be left
+        text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
         message += f": {cut_end(text, _SHOWN_BODY)}"
     return HandlerError(
         message,

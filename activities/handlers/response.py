@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import codecs
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
+
+from activities.steps.readable import read_json
 
 if TYPE_CHECKING:
     import aiohttp
@@ -30,16 +31,19 @@ class Capture:
     location: str
 
     def body(self, redactor: Redactor) -> Any:
-        """The body without secrets: JSON when it is a whole JSON document, else text, with a mark where it was cut."""
+        """JSON when the body is a whole JSON document, else text, with a mark where it was cut and no rest of a secret there.
+
+        Whole secrets are still in it.
+        """
         if self.encoding not in {"", "identity"}:
             return f"[{self.encoding} data, not shown]"
         text = self._text()
         if self.cut:
-            return f"{redactor.text(text, cut_end=True)}… [cut after {MAX_BODY} bytes]"
+            return f"{redactor.without_rest(text, at_start=False)}… [cut after {MAX_BODY} bytes]"
         try:
-            return redactor.value(json.loads(text, parse_constant=_refuse))
-        except (ValueError, RecursionError):
-            return redactor.text(text)
+            return read_json(text)
+        except ValueError:
+            return text
 
     def _text(self) -> str:
         decoder = codecs.getincrementaldecoder(self.charset if _is_charset(self.charset) else "utf-8")("replace")
@@ -73,8 +77,3 @@ def _is_charset(name: str) -> bool:
     except LookupError:
         return False
     return True
-
-
-def _refuse(constant: str) -> NoReturn:
-    """NaN and Infinity are no JSON, and Temporal stores none."""
-    raise ValueError(constant)

@@ -14,19 +14,20 @@ _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
 class Tail(asyncio.Protocol):
-    """Keeps the last `limit` bytes of what comes through a pipe."""
+    """Keeps the last `kept` bytes of what comes through a pipe, of which people are shown the last `shown`."""
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
+    def __init__(self, shown: int, kept: int) -> None:
+        self._shown = shown
+        self._kept = kept
         self._data = bytearray()
-        self._cut = False
+        self._size = 0
         self._ended = asyncio.Event()
         self._transport: asyncio.BaseTransport | None = None
 
     @classmethod
-    async def of(cls, pipe: IO[bytes], limit: int) -> Tail:
+    async def of(cls, pipe: IO[bytes], shown: int, kept: int) -> Tail:
         """Start to read `pipe`, which is closed at its end."""
-        _, tail = await asyncio.get_running_loop().connect_read_pipe(lambda: cls(limit), pipe)
+        _, tail = await asyncio.get_running_loop().connect_read_pipe(lambda: cls(shown, kept), pipe)
         return tail
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -40,30 +41,39 @@ class Tail(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Called by the loop."""
+        self._size += len(data)
         self._data += data
-        excess = len(self._data) - self._limit
-        if excess > 0:
-            self._cut = True
-            del self._data[:excess]
+        del self._data[: max(len(self._data) - self._kept, 0)]
 
     def connection_lost(self, _exc: Exception | None) -> None:
         """Called by the loop."""
         self._ended.set()
 
-    async def text(self, redactor: Redactor) -> str:
-        """The end of the output without secrets, with a mark where it was cut.
-
-        Waits for the pipe's end, but not for ever: a process that left its group may hold it open.
-        """
+    async def ended(self) -> None:
+        """Waits for the pipe's end, but not for ever: a process that left its group may hold it open."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_HELD_OPEN_SECONDS):
                 await self._ended.wait()
-        text = self._without_half_character().decode(errors="replace")
-        if not self._cut:
-            return redactor.text(text)
-        return f"[cut, the last {self._limit} bytes] …{redactor.text(text, cut_start=True)}"
 
-    def _without_half_character(self) -> bytes:
-        """UTF-8 characters have up to three bytes after the first, each 10xxxxxx."""
-        head = bytes(self._data[:3]) if self._cut else b""
-        return bytes(self._data[len(head) - len(head.lstrip(_CONTINUATION)) :])
+    @property
+    def data(self) -> bytes:
+        """The bytes kept: all of the output unless `is_cut`."""
+        return bytes(self._data)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there was more than is kept."""
+        return self._size > self._kept
+
+    def text(self, redactor: Redactor) -> str:
+        """The end of the output, with a mark where it was cut and no rest of a secret there; whole secrets are still in it."""
+        if self._size <= self._shown:
+            return self._data.decode(errors="replace")
+        text = _without_half_character(self.data[-self._shown :]).decode(errors="replace")
+        return f"[cut, the last {self._shown} bytes] …{redactor.without_rest(text, at_start=True)}"
+
+
+def _without_half_character(data: bytes) -> bytes:
+    """UTF-8 characters have up to three bytes after the first, each 10xxxxxx."""
+    head = data[:3]
+    return data[len(head) - len(head.lstrip(_CONTINUATION)) :]

@@ -16,7 +16,8 @@ from activities.errors import HandlerError
 from activities.handlers.retry_after import seconds_to_wait
 from activities.notices.contract import SEND_NOTICE, SEND_PING, Delivery, Ping
 from activities.notices.text import document_of, run_url_of, text_of, title_of
-from activities.steps.output import cut_end, printable
+from activities.steps.output import cut_end
+from activities.steps.readable import readable_text
 from activities.steps.redact import Redactor, use_redactor
 from activities.steps.template import render
 
@@ -87,7 +88,7 @@ class SendActivities:
         raise failure
 
     async def _post(self, url: str, document: dict[str, Any], headers: dict[str, str]) -> None:
-        body = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
+        body = readable_text(json.dumps(document, ensure_ascii=False)).encode()
         given = {"Content-Type": "application/json", **headers}
         await self._request(_address(url), body, given, ANSWER_SECONDS)
 
@@ -137,7 +138,7 @@ class _Known:
 
     def failure(self, error: HandlerError, what: str) -> ApplicationError:
         """What Temporal is told; every kind is tried again, for a wrong secret or address may be put right meanwhile."""
-        message = cut_end(printable(self._redactor.text(f"{what}: {error.message}")), LONGEST_ERROR)
+        message = cut_end(readable_text(self._redactor.text(f"{what}: {error.message}")), LONGEST_ERROR)
         structlog.get_logger().warning("not delivered", action="not_delivered", error=message)
         delay = timedelta(seconds=error.retry_after) if error.retry_after else None
         return ApplicationError(message, type=NOT_DELIVERED, next_retry_delay=delay)
@@ -163,7 +164,7 @@ def _address(text: str) -> URL:
 async def _apprise(address: str, title: str, text: str) -> None:
     """The library blocks, and takes a second to load: it does both in a thread. Raises HandlerError."""
     try:
-        taken = await asyncio.to_thread(_notify, address, title, printable(text))
+        taken = await asyncio.to_thread(_notify, address, title, readable_text(text))
     except HandlerError:
         raise
     except Exception as error:  # noqa: BLE001 - over a hundred services, whose messages may quote the address

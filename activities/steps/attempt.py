@@ -13,8 +13,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from activities.context import LastSuccess
 from activities.contract import StepCall, TimesRequest
 from activities.errors import HandlerError
+from activities.steps.altered import without
 from activities.steps.idempotency_key import idempotency_key
 from activities.steps.redact import Redactor
+from activities.steps.step_output import STEPS, Given
 from activities.steps.template import names_used, render
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ class Attempt:
     begun_at: datetime | None = None  # when the server scheduled it
     stopping: Event = field(default_factory=Event)
     evidence: dict[str, Any] = field(default_factory=dict)
+    note: str = ""
+    """What people should know of an attempt that succeeds."""
 
     @cached_property
     def idempotency_key(self) -> str:
@@ -68,14 +72,15 @@ class Attempt:
         known = self.call.last_success
         if known is None or (at := datetime.fromisoformat(known.scheduled_at)) >= self.scheduled_at:
             return None
-        return LastSuccess(at.astimezone(self.scheduled_at.tzinfo), known.outputs)
+        outputs = {name: without(output, known.altered.get(name, ())) for name, output in known.outputs.items()}
+        return LastSuccess(at.astimezone(self.scheduled_at.tzinfo), outputs)
 
     def render(self, secrets: SecretStore) -> dict[str, Any]:
         """The step's parameters with templates and secrets filled in. Raises a permanent HandlerError."""
 
         def secret(name: str) -> str:
             value = secrets.resolve(name)
-            self.redactor.add(value)
+            self.redactor.add(value, name)
             return value
 
         params = self.call.step.params
@@ -94,7 +99,10 @@ class Attempt:
         return rendered
 
     def _names(self, params: Any) -> Names:
-        names: dict[str, Any] = {f"steps.{name}": output for name, output in self.call.outputs.items()}
+        names: dict[str, Any] = {
+            f"{STEPS}{name}": Given(output, self.call.altered.get(name, ()))
+            for name, output in self.call.outputs.items()
+        }
         names |= {
             "scheduled_at": self.scheduled_at,
             "interval_end": self.scheduled_at,
@@ -108,6 +116,8 @@ class Attempt:
         if "last_success" in used:
             last = self.last_success
             names["last_success"] = last.scheduled_at if last else self._known_start("last_success")
+            if last is None and self.call.last_success_unreadable:
+                self.note = f"`last_success` stands for the scheduled time before: {self.call.last_success_unreadable}"
         return names
 
     def _known_start(self, asked: str) -> datetime:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from temporalio.exceptions import ApplicationError
 
 from activities.contract import HANDLER_FAILED, HANDLER_TIMEOUT, WORKER_SHUTDOWN
-from activities.steps.output import MAX_MESSAGE, bound_output, cut_end, printable, to_json
+from activities.steps.altered import Alterations
+from activities.steps.output import MAX_MESSAGE, bound_output, cut_end, to_json
+from activities.steps.readable import readable, readable_text
 from activities.steps.retry import retry_delay
 
 if TYPE_CHECKING:
+    from activities.contract import Altered
     from activities.errors import HandlerError
     from activities.observe import AttemptOutcome
     from activities.steps.attempt import Attempt
@@ -37,6 +40,8 @@ class Ending:
     """Of an attempt that a drain ended: what the next one is told."""
     kind: str = ""
     """What a failure is counted by."""
+    altered: list[Altered] = field(default_factory=list)
+    """Places in `output` that are not as the handler gave them back."""
 
     @classmethod
     def of_error(cls, error: HandlerError) -> Ending:
@@ -44,17 +49,16 @@ class Ending:
         return cls("failed", None, error.message, error.permanent, error.retry_after, error.details, kind=error.kind)
 
     def redacted(self, attempt: Attempt) -> Ending:
-        """Without secrets, and bounded in size: what may be logged and stored."""
-        clean = attempt.redactor
-        return Ending(
-            self.outcome,
-            bound_output(clean.value(self.output)),
-            cut_end(printable(clean.text(self.message)), MAX_MESSAGE),
-            self.permanent,
-            self.retry_after,
-            _bounded(clean.value(_plain(self.details))),
-            self.last_heartbeat,
-            clean.text(self.kind),
+        """Without secrets, readable for every JSON parser, and bounded in size: what may be logged and stored."""
+        clean, places = attempt.redactor, Alterations()
+        output = clean.value(readable(self.output, places.too_deep), places.masked)
+        return replace(
+            self,
+            output=bound_output(output),
+            message=cut_end(clean.text(readable_text(self.message)), MAX_MESSAGE),
+            details=_bounded(clean.value(readable(_plain(self.details)))),
+            kind=clean.text(readable_text(self.kind)),
+            altered=places.found,
         )
 
     def retry_in(self, attempt: Attempt) -> float | None:

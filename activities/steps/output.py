@@ -10,6 +10,8 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
+from activities.steps.readable import readable
+
 MAX_OUTPUT = 64 * 1024
 MAX_OUTPUTS = 6 * MAX_OUTPUT
 """Bytes of all the outputs of a run; the server takes 2 MiB, and the SDK warns from 512 KiB on."""
@@ -24,11 +26,18 @@ def to_json(value: Any) -> Any:
     Raises ValueError that says what is no JSON.
     """
     try:
-        plain = to_jsonable_python(value)
+        plain = _jsonable(value)
         json.dumps(plain, allow_nan=False)
     except (PydanticSerializationError, ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"a {type(value).__name__} that is not JSON: {error}") from None
     return plain
+
+
+def _jsonable(value: Any) -> Any:
+    try:
+        return to_jsonable_python(value)
+    except UnicodeEncodeError:  # Half of a character in a key, which pydantic refuses; in a text it does not.
+        return to_jsonable_python(readable(value))
 
 
 def bound_output(value: Any, limit: int = MAX_OUTPUT) -> Any:
@@ -57,11 +66,6 @@ def cut_end(text: str, limit: int) -> str:
         return text
     cut_before = _MARK.search(text)
     return f"{text[:limit]}… [cut, {cut_before[1] if cut_before else len(text)} characters in all]"
-
-
-def printable(text: str) -> str:
-    """`text` without lone surrogates (file names that are no UTF-8), which a failure's message cannot hold."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _share(sizes: Sequence[int], limit: int) -> int:

@@ -1,4 +1,7 @@
-"""Takes secrets out of whatever leaves a step: outputs, errors, logs, heartbeats."""
+"""Takes secrets out of whatever leaves a step for people to read: outputs, errors, logs, heartbeats.
+
+What a later step uses is never a masked value: of an output, the places are told where something was masked.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,22 @@ from urllib.parse import quote, quote_plus
 from weakref import WeakSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, MutableMapping
+    from collections.abc import Callable, Iterable, Iterator, MutableMapping
+
+    from activities.steps.readable import Path
+
+    Masked = Callable[[Path, tuple[str, ...]], None]
+    """Is told where in a value something was masked, and the names of the secrets as far as they are known."""
 
 MARK = "***"
 OWN_KEYS = frozenset(
     {"status", "body", "request", "exit_code", "signal", "stdout", "stderr", "traceback", "still_running", "cut"}
+    | {"no_keys"}
 )
 """Keys of what our handlers give back: no secret stands in them, though one of a single letter might seem to."""
+OWN_NUMBERS, _MOST_OWN_NUMBER = frozenset({"status", "exit_code", "signal"}), 999
+_LEAST_IN_NUMBER = 8
+"""Length of a secret that is masked in the middle of a number; a shorter one only where it is the whole number."""
 _LEAST_LINE = 8
 _LEAST_BASE64 = 6
 _LEAST_UNUSED, _LEAST_UNUSED_LINE = 8, 20
@@ -44,12 +56,12 @@ class Redactor:
     def __init__(self, known: tuple[str, ...] = ()) -> None:
         """`known`: what is replaced besides, from `forms_of`."""
         self._known = self._forms = known
-        self._own: set[str] = set()
+        self._own: dict[str, str] = {}
 
-    def add(self, secret: str) -> None:
-        """Replace `secret` from now on; empty ones are ignored."""
+    def add(self, secret: str, name: str = "") -> None:
+        """Replace `secret` from now on; empty ones are ignored. `name` is what people call it."""
         if secret:
-            self._own |= set(_forms(secret, _LEAST_LINE)) - {""}
+            self._own |= {form: name for form in _forms(secret, _LEAST_LINE) if form}
             self._forms = _longest_first({*self._known, *self._own})
 
     @property
@@ -59,14 +71,20 @@ class Redactor:
 
     def text(self, text: str, *, cut_start: bool = False, cut_end: bool = False) -> str:
         """`text` without secrets; at an end where it was cut off, without a rest of one either."""
-        while cut_start and (size := self._rest(text, at_start=True)):
-            text = text[size:]
-        while cut_end and (size := self._rest(text, at_start=False)):
-            text = text[:-size]
+        if cut_start:
+            text = self.without_rest(text, at_start=True)
+        if cut_end:
+            text = self.without_rest(text, at_start=False)
         shown = [
             form for form in self._forms if form in text
         ]  # One pattern of them all would take a hundred times as long.
         return re.sub("|".join(map(re.escape, shown)), MARK, text) if shown else text
+
+    def without_rest(self, text: str, *, at_start: bool) -> str:
+        """`text` without what may be the rest of a secret at the end where it was cut off; whole secrets stay in it."""
+        while size := self._rest(text, at_start=at_start):
+            text = text[size:] if at_start else text[:-size]
+        return text
 
     def _rest(self, text: str, *, at_start: bool) -> int:
         """How much there may be the rest of a secret; of one that the step has not used, a few characters say nothing."""
@@ -77,9 +95,9 @@ class Redactor:
         of_known = (found for found in map(size, self._known) if found >= _LEAST_UNUSED)
         return max((*map(size, self._own), *of_known), default=0)
 
-    def value(self, value: Any) -> Any:
+    def value(self, value: Any, masked: Masked = lambda _path, _names: None) -> Any:
         """A JSON value without secrets, keys and numbers too; any other object that shows one is replaced."""
-        return self._clean(value) if self._may_show(value) else value
+        return self._clean(value, (), masked) if self._may_show(value) else value
 
     def _may_show(self, value: Any) -> bool:
         """By one look at its JSON: what is escaped there is so in `_forms`, too."""
@@ -91,17 +109,39 @@ class Redactor:
             return True
         return any(form in whole for form in self._forms)
 
-    def _clean(self, value: Any) -> Any:
+    def _clean(self, value: Any, path: Path, masked: Masked) -> Any:
         if value is None or isinstance(value, bool):
             return value
-        if isinstance(value, str):
-            return self.text(value)
         if isinstance(value, dict):
-            return {key if key in OWN_KEYS else self._clean(key): self._clean(item) for key, item in value.items()}
+            keys = [self._key(key, path, masked) for key in value]
+            items = zip(keys, value.values(), strict=True)
+            return {key: self._clean(item, (*path, key), masked) for key, item in items}
         if isinstance(value, list | tuple):
-            return [self._clean(item) for item in value]
-        whole = f"{value} {value!r}"
-        return MARK if any(form in whole for form in self._forms) else value
+            return [self._clean(item, (*path, index), masked) for index, item in enumerate(value)]
+        shown = self._shown_in(value, path)
+        if shown:
+            masked(path, self._names(shown))
+        return self.text(value) if isinstance(value, str) else MARK if shown else value
+
+    def _key(self, key: Any, path: Path, masked: Masked) -> Any:
+        """The key as it may be shown; where it was masked, what stands under it cannot be found by its name any more."""
+        if not isinstance(key, str) or key in OWN_KEYS or not (shown := self._shown_in(key, path)):
+            return key
+        masked((*path, clean := self.text(key)), self._names(shown))
+        return clean
+
+    def _shown_in(self, value: Any, path: Path) -> list[str]:
+        """The forms of secrets in a text or number; a number that is ours, or holds a short one by chance, shows none."""
+        if isinstance(value, int | float):
+            whole = str(value)
+            if len(path) == 1 and path[0] in OWN_NUMBERS and abs(value) <= _MOST_OWN_NUMBER:
+                return []
+            return [form for form in self._forms if form == whole or (len(form) >= _LEAST_IN_NUMBER and form in whole)]
+        whole = value if isinstance(value, str) else f"{value} {value!r}"
+        return [form for form in self._forms if form in whole]
+
+    def _names(self, forms: Iterable[str]) -> tuple[str, ...]:
+        return tuple(sorted({name for form in forms if (name := self._own.get(form))}))
 
 
 _current: ContextVar[Redactor | None] = ContextVar("redactor", default=None)

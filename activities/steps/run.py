@@ -85,7 +85,14 @@ class StepActivities:
             duration = monotonic() - began
             self._tell(attempt, ending, duration)
         if ending.outcome == "succeeded":
-            return StepResult(call.step.name, ending.output, attempt.number, round(duration, 3))
+            return StepResult(
+                call.step.name,
+                ending.output,
+                attempt.number,
+                round(duration, 3),
+                reason=attempt.note,
+                altered=ending.altered,
+            )
         # Raised here, outside of any `except`: a chained exception would carry what has been redacted.
         raise asyncio.CancelledError if ending.outcome == "cancelled" else ending.to_failure(attempt)
 
@@ -154,6 +161,8 @@ class StepActivities:
         )
         fields: dict[str, Any] = {"outcome": ending.outcome, "duration": round(duration, 3)}
         if ending.outcome == "succeeded":
+            if reason := attempt.note or attempt.call.last_success_unreadable:
+                _log.warning("the last success is not known", action="last_success_unknown", reason=reason)
             _log.info("step finished", action="step_finished", **fields)
         elif ending.outcome == "cancelled":
             _log.warning("step cancelled", action="step_cancelled", **fields)

@@ -318,7 +318,10 @@ async def test_a_process_that_answers_sigterm_by_starting_anew_in_another_sessio
         ("""echo working; echo '{{"rows": 3}}'""", {"rows": 3}),
         ("""echo '{{"rows": 3}}'; echo done""", {}),
         ("""echo '[1, 2]'""", {}),
-        ("""echo '{{"ratio": NaN}}'""", {}),
+        (
+            """echo '{{"ratio": NaN}}'""",
+            {"no_keys": "the last line of stdout is not valid JSON: NaN is no JSON number"},
+        ),
         ("""echo '{{"stdout": "mine", "exit_code": 7, "rows": 3}}'""", {"rows": 3}),
         ("true", {}),
     ],

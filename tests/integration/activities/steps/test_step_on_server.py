@@ -104,7 +104,10 @@ async def test_retries_over_hours_and_no_secret_in_the_history(server: WorkflowE
             rendered = await server.client.execute_workflow(
                 Rendered.run, step_call("workflow", args), id=f"{queue}-args", task_queue=queue
             )
-    assert result == StepResult("run", {"last": {"token": "***"}, "token": "***"}, 3, result.duration)
+    assert result == StepResult(
+        "run", {"last": {"token": None}, "token": "***"}, 3, result.duration, altered=result.altered
+    )
+    assert [place.path for place in result.altered] == [["token"]]
     waited = history.events[-1].event_time.ToDatetime() - history.events[0].event_time.ToDatetime()
     assert timedelta(hours=3) <= waited < timedelta(hours=3, minutes=5)
     assert "s3same" not in history.to_json()

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from activities.errors import HandlerError
+from activities.steps.step_output import Given
 from activities.steps.template import NAMES, STABLE_NAMES, check, names_used, outputs_used, parts, render, secrets_used
 
 NEW_YORK = ZoneInfo("America/New_York")
@@ -192,15 +193,17 @@ def test_other_keys_with_braces_are_literal() -> None:
 
 OUTPUTS = {
     "job": "{steps.export.output.secret}",
-    "steps.export": {
-        "rows": 3,
-        "ratio": 0.5,
-        "files": [{"name": "a b.csv"}, None],
-        "0": "zero",
-        "ok": True,
-        "secret": "x",
-    },
-    "steps.post": [["first"]],
+    "steps.export": Given(
+        {
+            "rows": 3,
+            "ratio": 0.5,
+            "files": [{"name": "a b.csv"}, None],
+            "0": "zero",
+            "ok": True,
+            "secret": "x",
+        }
+    ),
+    "steps.post": Given([["first"]]),
 }
 
 
