@@ -42,17 +42,19 @@ _FINISH = (
 )
 _ROUNDS = 3
 _RETRY_AFTER = 1.0
-_ENDED = "its database session has ended, by a later attempt or with the server"
 Clock = Callable[[], datetime]
 _T = TypeVar("_T")
 
 
 def perform(dialect: Dialect, claim: Claim, now: Clock, patience: float) -> Steps[Any]:
     """The effect's result, of this attempt or of the earlier one that had it. Raises what the effect raises, and HandlerErrors."""
-    taken = yield from _told(dialect, claim, _claimed(dialect, claim, now, patience))
-    if isinstance(taken, Stored):
-        return json.loads(taken.result or "null")
-    text = yield from in_transaction(_effect(dialect, claim, taken, now, patience))
+    try:
+        taken = yield from _told(dialect, claim, _claimed(dialect, claim, now, patience))
+        if isinstance(taken, Stored):
+            return json.loads(taken.result or "null")
+        text = yield from in_transaction(_effect(dialect, claim, taken, now, patience))
+    except SessionEndedError as error:
+        raise superseded(claim, "its database session has ended, by a later attempt or with the server") from error
     return json.loads(text)
 
 
@@ -106,10 +108,7 @@ def _settled(found: Stored, claim: Claim) -> bool:
 
 def _effect(dialect: Dialect, claim: Claim, number: int, now: Clock, patience: float) -> Steps[str]:
     yield from _told(dialect, claim, dialect.exclude(claim, number, patience))
-    try:
-        value = yield "effect"
-    except SessionEndedError as error:
-        raise superseded(claim, _ENDED) from error
+    value = yield "effect"
     text = _text(claim, value)
     if (yield from _told(dialect, claim, _finish(claim, number, text, now()))) is None:
         raise superseded(claim, "a later attempt has begun")
@@ -125,8 +124,6 @@ def _told(dialect: Dialect, claim: Claim, steps: Steps[_T]) -> Steps[_T]:
     """The steps, with what a driver says about our own statements told in our words."""
     try:
         return (yield from steps)
-    except SessionEndedError as error:
-        raise superseded(claim, _ENDED) from error
     except Exception as error:
         known = dialect.failure(error, claim)
         if known is None:

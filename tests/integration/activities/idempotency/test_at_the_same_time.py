@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from activities import HandlerError
-from activities.idempotency import EffectBusyError, SupersededAttemptError, drivers, once, postgresql
+from activities.idempotency import EffectBusyError, SupersededAttemptError, drivers, once, perform, postgresql
 from activities.idempotency.database import connected
 from tests.effects import Aiosqlite, Asyncpg, AsyncpgPool, Driver, Psycopg, PsycopgAsync, attempt, with_payments
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from tests.postgres import PostgresServer
 
 LONG = 20.0
+END_OTHERS = """
+SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
 SAME_ROW = "UPDATE payments SET amount = amount + 1"
 
 
@@ -209,6 +212,45 @@ async def test_a_zombie_between_its_claim_and_the_claims_commit_is_ended_by_the_
         await first
 
     assert psycopg_driver.payments == 1
+
+
+async def test_a_session_that_ends_before_any_step_is_told_as_such(
+    on_postgresql: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a later attempt, an operator or the server: nothing is paid. Of a commit alone the driver's own words are raised."""
+    names = ("_carry_out", "_carry_out_async")
+    sync, async_ = (getattr(perform, name) for name in names)
+    before, steps = 0, list[object]()
+
+    def note(step: object) -> None:
+        steps.append(step)
+        if len(steps) == before:
+            with connected(on_postgresql.url) as connection:
+                connection.execute(END_OTHERS)
+
+    def carried_out(session: Any, step: Any, effect: Any) -> Any:
+        note(step)
+        return sync(session, step, effect)
+
+    async def carried_out_async(session: Any, step: Any, effect: Any) -> Any:
+        await asyncio.to_thread(note, step)
+        return await async_(session, step, effect)
+
+    monkeypatch.setattr(perform, names[0], carried_out)
+    monkeypatch.setattr(perform, names[1], carried_out_async)
+    await on_postgresql.pay("all")
+    whole, told = len(steps), dict[int, tuple[object, str, str]]()
+    for before in range(2, whole + 1):
+        steps.clear()
+        try:
+            await on_postgresql.pay(f"key {before}")
+        except Exception as error:
+            told[before] = (steps[before - 1], type(error).__name__, str(error))
+    assert on_postgresql.payments == 1
+    assert len(told) == whole - 1
+    assert all(message for _, _, message in told.values()), told
+    others = {name for step, name, _ in told.values() if step != "commit"}
+    assert others == {SupersededAttemptError.__name__}, told
 
 
 async def test_an_earlier_session_of_another_role_cannot_be_ended_and_cannot_commit_either(
