@@ -26,4 +26,4 @@ _Dumper.add_representer(str, _text)
 
 def yaml_text(data: Any) -> str:
     """JSON values as a block of YAML, keys in the order given."""
-    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=WIDTH)
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=WIDTH, allow_unicode=True)

@@ -43,7 +43,7 @@ ENTRIES = {
     "worker.codec_server": worker.codec_server,
     "worker.dev": worker.dev.run,
 }
-UNCHECKED = {".", "cp", "echo", "export", "mkdir", "rm", "sed", "tcld"}
+UNCHECKED = {".", "cp", "crontab", "echo", "export", "mkdir", "rm", "sed", "tcld"}
 OF_A_COMMAND = {"JOB", "STEP", "SCHEDULED_AT", "ATTEMPT", "IDEMPOTENCY_KEY"}
 OF_COMPOSE = {"BUILD", "IMAGE", "SECRETS", "SPECS", "USER"}
 OF_EXPLAIN = {UI_URL.removeprefix("TICKWRIGHT_")}
@@ -133,6 +133,8 @@ def test_every_command_is_one_that_there_is(line: str, monkeypatch: pytest.Monke
     match words[0]:
         case "python":
             check_python(words[1:], monkeypatch)
+        case "tickwright":
+            assert callable(parse("schedules", words[1:], monkeypatch).execute)
         case "temporal":
             check_temporal(words[1:])
         case "kubectl":

@@ -1,0 +1,180 @@
+"""Kubernetes CronJobs: rendered manifests, of one document or many, with or without a List around them (batch/v1 and v1beta1).
+
+Times follow robfig/cron v3 in the zone of `timeZone`; policies follow the CronJob controller (`cronjob_controllerv2.go`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+import yaml
+
+from schedules.importing import fields
+from schedules.importing.formats.cronjob_remarks import OVERLAPS, backoff_limit, mapping_of, policies_of, remarks_of
+from schedules.importing.old_job import Dropped, Loaded, OldJob, Remark
+from schedules.importing.problem import ImportProblem
+from schedules.importing.rules import OldRule
+from schedules.text.duration import format_duration
+
+MOST_VALUES: Final = 100_000
+"""Values of one document, aliases followed: a YAML bomb has more."""
+LITERAL: Final = {"gap": "skip", "repeat": "both"}
+_TEMPLATE_ENGINE: Final = re.compile(r"\{\{.*?\}\}")
+
+
+def load_cronjobs(text: str, file: str, zone: str) -> Loaded:
+    """The CronJobs among the documents; anything else is dropped with its kind."""
+    jobs, dropped = list[OldJob](), list[Dropped]()
+    for line, document in _documents(text):
+        try:
+            for item in _items(_parsed(document)):
+                found = _cronjob(item, file, zone)
+                if isinstance(found, OldJob):
+                    jobs.append(found)
+                else:
+                    dropped.append(Dropped(file, line, found))
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            why = (
+                "placeholders of a template engine: render it first (`helm template`)"
+                if _TEMPLATE_ENGINE.search(document)
+                else str(getattr(error, "problem", error))
+            )
+            dropped.append(Dropped(file, line + (mark.line if mark else 0), f"not YAML: {why}"))
+        except (ImportProblem, RecursionError) as problem:
+            dropped.append(Dropped(file, line, str(problem) or "nested too deep"))
+    return Loaded(jobs, dropped)
+
+
+def _documents(text: str) -> Iterator[tuple[int, str]]:
+    """Each document with the number of its first line, so that one that is broken does not take the others with it."""
+    start, lines = 1, list[str]()
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.startswith("---"):
+            yield start, "\n".join(lines)
+            start, lines = number, [line.removeprefix("---")]
+        else:
+            lines.append(line)
+    yield start, "\n".join(lines)
+
+
+def _parsed(document: str) -> Any:
+    data = yaml.load(document, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  a safe loader
+    if sum(1 for _ in _values(data)) > MOST_VALUES:
+        raise ImportProblem(f"it stands for more than {MOST_VALUES:,} values")
+    return data
+
+
+def _values(data: Any) -> Iterator[Any]:
+    """All values, until there are too many."""
+    stack, count = [data], 0
+    while stack and count <= MOST_VALUES:
+        each = stack.pop()
+        count += 1
+        yield each
+        stack.extend(each.values() if isinstance(each, dict) else each if isinstance(each, list) else ())
+
+
+def _items(data: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(data, dict) and str(data.get("kind", "")).endswith("List") and isinstance(data.get("items"), list):
+        for item in data["items"]:
+            yield from _items(item)
+    elif isinstance(data, dict):
+        yield data
+    elif data is not None:
+        raise ImportProblem("not a Kubernetes object: a mapping with `kind` was expected")
+
+
+def _cronjob(item: Mapping[str, Any], file: str, zone: str) -> OldJob | str:
+    """The job, or in words what else the object is."""
+    kind, meta = item.get("kind"), mapping_of(item, "metadata")
+    name = str(meta.get("name") or meta.get("generateName") or "")
+    if kind != "CronJob":
+        return f"{kind or 'an object without a kind'} {name}: no CronJob"
+    spec = mapping_of(item, "spec")
+    schedule = spec.get("schedule")
+    if not name or not isinstance(schedule, str):
+        return f"CronJob {name or 'without a name'}: it has no schedule"
+    job_spec = mapping_of(mapping_of(spec, "jobTemplate"), "spec")
+    pod = mapping_of(mapping_of(job_spec, "template"), "spec")
+    namespace = meta.get("namespace")
+    job: dict[str, Any] = {"description": f"CronJob {f'{namespace}/' if namespace else ''}{name}"}
+    remarks = list(remarks_of(spec, job_spec, pod))
+    rule = None
+    try:
+        zone = str(spec.get("timeZone") or zone)
+        rule = _rule(schedule, zone)
+    except ImportProblem as problem:
+        remarks.append(Remark("schedule", "refused", str(problem)))
+    job |= {"schedule": _entry(schedule), "timezone": zone, "dst": LITERAL, **_policies(spec, job_spec)}
+    if labels := {str(key): str(value) for key, value in mapping_of(meta, "labels").items()}:
+        job["labels"] = labels
+    job["run"] = _run(pod)
+    return OldJob(
+        file,
+        0,
+        name,
+        f"kind: CronJob, name: {name}, schedule: {schedule}",
+        [name],
+        job,
+        rule,
+        policies_of(spec, job_spec),
+        remarks,
+    )
+
+
+def _rule(schedule: str, zone: str) -> OldRule:
+    if schedule.startswith(("CRON_TZ=", "TZ=")):
+        raise ImportProblem("CRON_TZ in schedule: Kubernetes itself refuses it; write `timeZone`")
+    return fields.robfig(schedule, zone)
+
+
+def _entry(schedule: str) -> Any:
+    if schedule.startswith("@every "):
+        try:
+            return {"every": format_duration(fields.go_duration(schedule.removeprefix("@every ")))}
+        except ImportProblem:
+            return schedule
+    return {"cron": schedule, "dialect": "kubernetes"}
+
+
+def _policies(spec: Mapping[str, Any], job_spec: Mapping[str, Any]) -> dict[str, Any]:
+    policy = str(spec.get("concurrencyPolicy") or "Allow")
+    made: dict[str, Any] = {"overlap": OVERLAPS.get(policy, "allow_all"), "catchup": {"policy": "run_latest"}}
+    if seconds := _seconds(spec, "startingDeadlineSeconds"):
+        made["start_deadline"] = format_duration(seconds)
+    if seconds := _seconds(job_spec, "activeDeadlineSeconds"):
+        made["deadline"] = format_duration(seconds)
+    if (attempts := backoff_limit(job_spec) + 1) > 1:
+        made["retry"] = {"max_attempts": attempts, "backoff": "exponential", "initial": "10s", "max": "6m"}
+    if spec.get("suspend") is True:
+        made["paused"] = True
+    return made
+
+
+def _seconds(data: Mapping[str, Any], key: str) -> timedelta | None:
+    value = data.get(key)
+    return timedelta(seconds=value) if isinstance(value, int) and value > 0 else None
+
+
+def _run(pod: Mapping[str, Any]) -> dict[str, Any]:
+    """The command of the first container; what makes it an image's command is said in a question."""
+    container = next((each for each in pod.get("containers") or () if isinstance(each, dict)), {})
+    words = [str(word) for key in ("command", "args") for word in (container.get(key) or ())]
+    run: dict[str, Any] = {"argv": [word.replace("{", "{{").replace("}", "}}") for word in words] or ["./entrypoint"]}
+    env = {
+        str(each["name"]): _env_value(each)
+        for each in container.get("env") or ()
+        if isinstance(each, dict) and "name" in each
+    }
+    return {"command": run | ({"env": env} if env else {})}
+
+
+def _env_value(entry: Mapping[str, Any]) -> str:
+    if "value" in entry:
+        return str(entry["value"]).replace("{", "{{").replace("}", "}}")
+    secret = mapping_of(mapping_of(entry, "valueFrom"), "secretKeyRef").get("key")
+    return f"${{secret:{re.sub(r'[^A-Za-z0-9_]', '_', str(secret))}}}" if secret else ""

@@ -1,0 +1,152 @@
+"""Reads the sources of an import: which format each has, within bounds of size, and the loader that goes with it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from schedules.importing.formats.airflow import load_airflow
+from schedules.importing.formats.apscheduler import load_apscheduler
+from schedules.importing.formats.celery import load_celery
+from schedules.importing.formats.celery_dump import load_celery_dump
+from schedules.importing.formats.cronjob import load_cronjobs
+from schedules.importing.formats.crontab import load_crontab
+from schedules.importing.formats.eventbridge import load_eventbridge
+from schedules.importing.formats.systemd import load_timers
+from schedules.importing.old_job import Dropped, Loaded
+from schedules.importing.problem import SourceError
+
+Format = Literal["crontab", "cron.d", "cronjob", "systemd", "celery", "eventbridge", "airflow", "apscheduler"]
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+LARGEST: Final = 5_000_000
+"""Bytes of one source."""
+MOST_FILES: Final = 1_000
+_CRON_D_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
+_ENDINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "cronjob": (".yaml", ".yml", ".json"),
+    "systemd": (".timer", ".service"),
+    "celery": (".py", ".json"),
+    "eventbridge": (".json", ".yaml", ".yml", ".template"),
+    "airflow": (".py",),
+    "apscheduler": (".py",),
+}
+
+
+def load_sources(sources: Sequence[str], given: Format | None, zone: str) -> Loaded:
+    """The jobs of all sources, in their order. Raises SourceError for a source that cannot be read, or whose format is not certain."""
+    texts: dict[str, str] = {}
+    dropped: list[Dropped] = []
+    for source in sources:
+        found, skipped = _files(source, given)
+        texts |= found
+        dropped += skipped
+    formats = {name: given or _detected(name, text) for name, text in texts.items()}
+    timers = {name: text for name, text in texts.items() if formats[name] == "systemd"}
+    loaded = [load_timers(timers, zone)] if timers else []
+    loaded += [_load(name, text, formats[name], zone) for name, text in texts.items() if formats[name] != "systemd"]
+    return Loaded(
+        [job for each in loaded for job in each.jobs], [*dropped, *(line for each in loaded for line in each.dropped)]
+    )
+
+
+def _load(name: str, text: str, kind: Format, zone: str) -> Loaded:
+    match kind:
+        case "crontab" | "cron.d":
+            return load_crontab(text, name, zone, users=kind == "cron.d")
+        case "cronjob":
+            return load_cronjobs(text, name, zone)
+        case "celery":
+            return (
+                load_celery_dump(text, name, zone) if text.lstrip().startswith("[") else load_celery(text, name, zone)
+            )
+        case "eventbridge":
+            return load_eventbridge(text, name)
+        case "airflow":
+            return load_airflow(text, name, zone)
+        case "apscheduler":
+            return load_apscheduler(text, name, zone)
+        case "systemd":
+            return load_timers({name: text}, zone)
+
+
+def _files(source: str, given: Format | None) -> tuple[dict[str, str], list[Dropped]]:
+    """The texts of a source by name, and the files of a folder that its format does not read."""
+    if source == "-":
+        return {"-": _text("-", sys.stdin.buffer.read(LARGEST + 1))}, []
+    path = Path(source)
+    if not path.is_dir():
+        return {source: _read(path)}, []
+    entries = sorted(each for each in path.iterdir() if each.is_file())
+    if len(entries) > MOST_FILES:
+        raise SourceError(
+            f"{source}: {len(entries):,} files; give a folder of at most {MOST_FILES:,}, or the files themselves"
+        )
+    kept, dropped = dict[str, str](), list[Dropped]()
+    for each in entries:
+        if given == "cron.d" and not _CRON_D_NAME.fullmatch(each.name):
+            dropped.append(
+                Dropped(
+                    str(each), 0, "cron does not read a file of such a name (letters, digits, _ and - alone): left out"
+                )
+            )
+        elif given is not None and given in _ENDINGS and each.suffix not in _ENDINGS[given]:
+            dropped.append(Dropped(str(each), 0, f"not named like a source of {given}: left out"))
+        else:
+            kept[str(each)] = _read(each)
+    if not kept:
+        raise SourceError(f"{source}: no file in it that can be imported")
+    return kept, dropped
+
+
+def _read(path: Path) -> str:
+    try:
+        if not path.is_file():
+            raise SourceError(f"{path}: {'not a file' if path.exists() else 'no such file'}")
+        with path.open("rb") as file:
+            return _text(str(path), file.read(LARGEST + 1))
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror}") from None
+
+
+def _text(name: str, data: bytes) -> str:
+    if len(data) > LARGEST:
+        raise SourceError(f"{name}: larger than {LARGEST // 1_000_000} MB; give the part that holds the schedules")
+    if b"\0" in data:
+        raise SourceError(f"{name}: not a text file")
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise SourceError(f"{name}:{line}: not UTF-8; convert it first (`iconv -t UTF-8`)") from None
+
+
+def _detected(name: str, text: str) -> Format:
+    """The format, where name and content leave no doubt. Raises SourceError."""
+    path = Path(name)
+    if path.suffix in {".timer", ".service"}:
+        return "systemd"
+    if path.suffix == ".crontab":
+        return "crontab"
+    if path.parent.name == "cron.d" or name == "/etc/crontab":
+        return "cron.d"
+    if path.suffix == ".py" and (found := _python_format(text)):
+        return found
+    if re.search(r"""["']?kind["']?\s*:\s*["']?CronJob""", text):
+        return "cronjob"
+    if '"django_celery_beat.' in text:
+        return "celery"
+    if re.search(r"AWS::(?:Scheduler|Events)::|aws_scheduler_schedule|aws_cloudwatch_event_rule", text):
+        return "eventbridge"
+    raise SourceError(f"{name}: its format is not certain; give --from with one of {', '.join(FORMATS)}")
+
+
+def _python_format(text: str) -> Format | None:
+    """By what the file imports; a settings file without such a line is known by its beat_schedule."""
+    kinds: tuple[Format, ...] = ("airflow", "apscheduler", "celery")
+    for kind in kinds:
+        if re.search(rf"^\s*(?:from|import)\s+{kind}\b", text, re.MULTILINE):
+            return kind
+    return "celery" if re.search(r"beat_?schedule", text, re.IGNORECASE) else None
