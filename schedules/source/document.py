@@ -13,6 +13,7 @@ from schedules.source.construct import Constructor
 from schedules.source.json_text import as_yaml
 from schedules.source.malformed import Malformed, not_text
 from schedules.source.positions import Positions
+from schedules.text.shown import printable
 
 LARGEST = 8_000_000
 _CONFLICT_BEGIN, _CONFLICT_END = (re.compile(mark + rb"(?: |\r?$)", re.MULTILINE) for mark in (rb"^<{7}", rb"^>{7}"))
@@ -39,7 +40,18 @@ def read_document(file: str) -> Document:
     """The YAML or JSON file. Raises Malformed."""
     text = _decode(_read(file))
     root = compose(as_yaml(text) if file.endswith(".json") else text)
-    return Document(file, Constructor().value(root), Positions(file, root))
+    document = Document(file, Constructor().value(root), Positions(file, root))
+    if "apiVersion" in document.data:
+        raise _manifest(document)
+    return document
+
+
+def _manifest(document: Document) -> Malformed:
+    """A folder of a deployment holds manifests of Kubernetes, whose keys look like ours."""
+    place, kind = document.positions.of_key(("apiVersion",)), document.data.get("kind")
+    what = f" (kind: {printable(kind)[:60]})" if isinstance(kind, str) else ""
+    advice = "put it elsewhere, and write jobs with `version: 1`, `project:` and `jobs:`"
+    return Malformed(place.line - 1, place.column - 1, f"is a manifest of Kubernetes{what}, and no spec; {advice}")
 
 
 def _read(file: str) -> bytes:

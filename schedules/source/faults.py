@@ -38,7 +38,8 @@ def _problem(document: Document, layers: Sequence[Layer], model: type[Spec], err
     whole = origin.layer.path + origin.path
     at_key = missing or about_key or error["type"] == UNKNOWN
     place = document.positions.of_key(whole) if at_key else document.positions.of_value(whole)
-    return SpecProblem.at(place, written((*whole, path[-1]) if missing else whole), told(model, error))
+    text = "" if at_key else document.positions.number_text(whole)
+    return SpecProblem.at(place, written((*whole, path[-1]) if missing else whole), told(model, error, text))
 
 
 def problem_at(document: Document, layers: Sequence[Layer], path: Path, message: str) -> SpecProblem:

@@ -6,6 +6,7 @@ import yaml
 
 from schedules.errors import Location
 from schedules.source.construct import is_merge, merge_sources
+from schedules.source.scalars import FLOAT, INT
 from schedules.spec.layers import Path
 
 
@@ -26,6 +27,11 @@ class Positions:
     def of_key(self, path: Path) -> Location:
         """The place of the key that a path ends at; an item of a list has none and stands for itself."""
         return self._location(self._find(path)[0])
+
+    def number_text(self, path: Path) -> str:
+        """A number as it was written, which `3.10` and `022` are not read as; empty for anything else."""
+        value = self._find(path)[1]
+        return str(value.value) if isinstance(value, yaml.ScalarNode) and value.tag in (INT, FLOAT) else ""
 
     def _find(self, path: Path) -> tuple[yaml.Node, yaml.Node]:
         key: yaml.Node = self._root

@@ -29,14 +29,15 @@ def path_of(model: type[Spec], error: ErrorDetails) -> Path:
     return (*loc, *cause.field) if isinstance(cause, FieldError) else loc
 
 
-def told(model: type[Spec], error: ErrorDetails) -> str:
-    """The message for an error of a model."""
+def told(model: type[Spec], error: ErrorDetails, text: str = "") -> str:
+    """The message for an error of a model; `text` is the value as it was written (`3.10`), empty where nobody knows."""
     if error["type"] == UNKNOWN:
         return _unknown(model, error["loc"])
     if error["type"] == MISSING:
         return _missing(model, error["loc"])
     words = _WORDS.get(error["type"])
-    return words(error) if words else f"{shown(error['input'])} cannot stand here: {error['msg']}"
+    given = text or shown(error["input"])
+    return words(error, given) if words else f"{given} cannot stand here: {error['msg']}"
 
 
 def meant(model: type[Spec], error: ErrorDetails) -> Path | None:
@@ -92,57 +93,57 @@ def _models_in(annotation: Any) -> Iterator[type[Spec]]:
         yield from _models_in(part)
 
 
-def _text(error: ErrorDetails) -> str:
+def _text(error: ErrorDetails, given: str) -> str:
     value = error["input"]
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return f'must be text, not the number {shown(value)}; put it in quotes: "{shown(value)}"'
+        return f'must be text, not the number {given}; put it in quotes: "{given}"'
     if isinstance(value, dict):
         return "must be text, not a mapping; put a value that starts with `{` in quotes"
-    return f"must be text, not {shown(value)}; write it in quotes"
+    return f"must be text, not {given}; write it in quotes"
 
 
-def _whole_number(error: ErrorDetails) -> str:
-    return f"must be a whole number, not {shown(error['input'])}; write for example 3, without quotes"
+def _whole_number(_: ErrorDetails, given: str) -> str:
+    return f"must be a whole number, not {given}; write for example 3, without quotes"
 
 
-def _true_or_false(error: ErrorDetails) -> str:
-    return f"must be true or false, not {shown(error['input'])}; write one of the two, without quotes"
+def _true_or_false(_: ErrorDetails, given: str) -> str:
+    return f"must be true or false, not {given}; write one of the two, without quotes"
 
 
-def _one_of(error: ErrorDetails) -> str:
+def _one_of(error: ErrorDetails, given: str) -> str:
     allowed = [word.strip("'") for word in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
-    return f"{shown(error['input'])} is not known here; {suggestion(str(error['input']), allowed, 'words')}"
+    return f"{given} is not known here; {suggestion(str(error['input']), allowed, 'words')}"
 
 
-def _mapping(error: ErrorDetails) -> str:
-    return f"must be a mapping, not {shown(error['input'])}; write its keys one a line below it, or in braces"
+def _mapping(_: ErrorDetails, given: str) -> str:
+    return f"must be a mapping, not {given}; write its keys one a line below it, or in braces"
 
 
-def _list(error: ErrorDetails) -> str:
-    return f"must be a list, not {shown(error['input'])}; write it in brackets, or one item a line with `- `"
+def _list(_: ErrorDetails, given: str) -> str:
+    return f"must be a list, not {given}; write it in brackets, or one item a line with `- `"
 
 
-def _empty_text(_: ErrorDetails) -> str:
+def _empty_text(_: ErrorDetails, __: str) -> str:
     return "is empty; write at least one character"
 
 
-def _long_text(error: ErrorDetails) -> str:
+def _long_text(error: ErrorDetails, _: str) -> str:
     return f"is {len(error['input'])} characters long; write {error['ctx']['max_length']} at most"
 
 
-def _small(error: ErrorDetails) -> str:
-    return f"{shown(error['input'])} is too small; write {error['ctx']['ge']} or more"
+def _small(error: ErrorDetails, given: str) -> str:
+    return f"{given} is too small; write {error['ctx']['ge']} or more"
 
 
-def _large(error: ErrorDetails) -> str:
-    return f"{shown(error['input'])} is too large; write {error['ctx']['le']} or less"
+def _large(error: ErrorDetails, given: str) -> str:
+    return f"{given} is too large; write {error['ctx']['le']} or less"
 
 
-def _own(error: ErrorDetails) -> str:
+def _own(error: ErrorDetails, _: str) -> str:
     return str(error["ctx"]["error"])
 
 
-_WORDS: dict[str, Callable[[ErrorDetails], str]] = {
+_WORDS: dict[str, Callable[[ErrorDetails, str], str]] = {
     "string_type": _text,
     "int_type": _whole_number,
     "bool_type": _true_or_false,

@@ -23,6 +23,15 @@ def test_only_words_that_are_about_as_close_as_the_closest(word: str, known: lis
     assert nearest(word, known) == expected
 
 
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [("include", "exclude"), ("unpaused", "paused"), ("min_attempts", "max_attempts"), ("on_success", "on_failure")],
+)
+def test_a_word_that_says_the_opposite_is_no_near_miss(word: str, known: str) -> None:
+    assert nearest(word, [known]) == []
+    assert nearest(known, [word]) == []
+
+
 def test_without_a_near_miss_the_known_words_are_listed() -> None:
     assert suggestion("x", ["alpha", "beta"], "keys") == "known keys: alpha, beta"
     assert suggestion("x", [], "jobs") == "there are no jobs"
