@@ -16,6 +16,7 @@ from activities.errors import HandlerError
 from activities.steps.altered import without
 from activities.steps.idempotency_key import idempotency_key
 from activities.steps.redact import Redactor
+from activities.steps.shell_text import render_shell, shell_places
 from activities.steps.step_output import STEPS, Given
 from activities.steps.template import names_used, render
 
@@ -85,7 +86,16 @@ class Attempt:
 
         params = self.call.step.params
         names = {**self._names(params), "attempt": self.number}
-        return {name: render(value, names, secret, typed=name in TYPED) for name, value in params.items()}
+        places = shell_places(params) if self.call.step.handler == "command" else ()
+        if not places:
+            return {name: render(value, names, secret, typed=name in TYPED) for name, value in params.items()}
+        values: dict[str, str] = {}
+        argv = [
+            render_shell(text, names, secret, values) if place in places else render(text, names, secret)
+            for place, text in enumerate(params["argv"])
+        ]
+        rest = {name: render(value, names, secret) for name, value in params.items() if name != "argv"}
+        return {**rest, "argv": argv, "env": {**rest.get("env", {}), **values}}
 
     def written(self, text: str) -> str:
         """A text of the step's parameters with templates filled in, and secrets still as references: fit to be shown."""

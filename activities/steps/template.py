@@ -26,6 +26,7 @@ STABLE_NAMES = TIMES | {"job", "step", "run_id"}
 NAMES = STABLE_NAMES | {"attempt"}
 
 _PART = re.compile(r"\$\{secret:(?P<secret>[^{}]*)\}|(?P<double>\{\{|\}\})|\{(?P<field>[^{}]*)\}|(?P<stray>[{}])")
+_QUOTED = re.compile(r"\s*\|\s*sh\s*\Z")
 _SECRET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _DIRECTIVE = re.compile(r"%[-_0^#]?[aAbBcCdDeFfgGhHIjklmMnpPrRsStTuUVwWxXyYzZ%]")
 _KEY = "`{0}` is a key, and keys are literal; templates and secrets stand in values alone"
@@ -33,11 +34,20 @@ _KEY = "`{0}` is a key, and keys are literal; templates and secrets stand in val
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a string: literal text, the inside of `{…}`, the name in `${secret:…}`, or a brace without partner."""
+    """A piece of a string: literal text, the inside of `{…}`, the name in `${secret:…}`, or a brace without partner.
+
+    `quoted`: the inside of `{…}` ended with `| sh`, which is not part of `text`.
+    """
 
     kind: Literal["text", "field", "secret", "stray"]
     text: str
     after_dollar: bool = False
+    quoted: bool = False
+
+    @property
+    def output_of(self) -> str | None:
+        """The step whose output it stands for; None for anything else."""
+        return step_named(self.text) if self.kind == "field" else None
 
 
 def parts(text: str) -> Iterator[Part]:
@@ -54,7 +64,10 @@ def parts(text: str) -> Iterator[Part]:
         match match.lastgroup:
             case "double":
                 yield Part("text", match["double"][0])
-            case "secret" | "field" | "stray" as kind:
+            case "field":
+                text_of_field = _QUOTED.sub("", match["field"])
+                yield Part("field", text_of_field, after_dollar, quoted=text_of_field != match["field"])
+            case "secret" | "stray" as kind:
                 yield Part(kind, match[kind], after_dollar)
     if end < len(text):
         yield Part("text", text[end:])
@@ -105,12 +118,18 @@ def secrets_used(value: Any) -> list[tuple[tuple[str | int, ...], str]]:
     return [(path, part.text) for path, text in strings(value) for part in parts(text) if part.kind == "secret"]
 
 
-def check(value: Any, allowed: Collection[str] = NAMES) -> list[Problem]:
-    """Everything wrong with the templates in a JSON value, in reading order, then keys that look like templates."""
+def check(
+    value: Any, allowed: Collection[str] = NAMES, *, but_outputs_at: Collection[tuple[str | int, ...]] = ()
+) -> list[Problem]:
+    """Everything wrong with the templates in a JSON value, in reading order, then keys that look like templates.
+
+    Of the texts `but_outputs_at` these paths, outputs of steps are for another check.
+    """
     found = [
         Problem(path, message)
         for path, text in strings(value)
         for part in parts(text)
+        if part.output_of is None or path not in but_outputs_at
         if (message := _problem(part, allowed)) is not None
     ]
     return found + [Problem(path, _KEY.format(key)) for path, key in dynamic_keys(value)]
@@ -125,9 +144,9 @@ def render(value: Any, names: Names, secret: Callable[[str], str] | None = None,
     """
     if isinstance(value, str):
         found = list(parts(value))
-        if typed and len(found) == 1 and found[0].kind == "field" and step_named(found[0].text) is not None:
-            return _output(found[0], names)
-        return "".join(_text(part, names, secret) for part in found)
+        if typed and len(found) == 1 and found[0].output_of is not None and not found[0].quoted:
+            return output_value(found[0], names)
+        return "".join(fill(part, names, secret) for part in found)
     if isinstance(value, dict):
         if key := next((key for key in value if isinstance(key, str) and is_dynamic(key)), None):
             raise HandlerError(_KEY.format(key), permanent=True)
@@ -137,11 +156,12 @@ def render(value: Any, names: Names, secret: Callable[[str], str] | None = None,
     return value
 
 
-def _text(part: Part, names: Names, secret: Callable[[str], str] | None) -> str:
+def fill(part: Part, names: Names, secret: Callable[[str], str] | None) -> str:
+    """The text of one part. Raises a permanent HandlerError, see `render`."""
     if part.kind == "text":
         return part.text
-    if part.kind == "field" and step_named(part.text) is not None:
-        return as_text(_output(part, names))
+    if part.output_of is not None and not part.quoted:
+        return as_text(output_value(part, names))
     if (message := _problem(part, names)) is not None:
         raise HandlerError(message, permanent=True)
     if part.kind == "secret":
@@ -155,7 +175,8 @@ def _text(part: Part, names: Names, secret: Callable[[str], str] | None) -> str:
     return _time(value, form) if isinstance(value, datetime) else str(value)
 
 
-def _output(part: Part, names: Names) -> Any:
+def output_value(part: Part, names: Names) -> Any:
+    """The value that a template of a step's output leads to. Raises a permanent HandlerError."""
     try:
         return pick(part.text, names)
     except LookupError as error:
@@ -190,6 +211,8 @@ def _problem(part: Part, allowed: Collection[str]) -> str | None:
 
 def _field_problem(part: Part, allowed: Collection[str]) -> str | None:
     name, colon, form = part.text.partition(":")
+    if part.quoted:
+        return f"`| sh` quotes an output of a step for a shell text, and this is none; write `{{{part.text}}}`"
     if part.text.startswith(STEPS):
         return output_problem(part.text, allowed)
     if name not in allowed:

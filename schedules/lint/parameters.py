@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from activities.errors import Problem
 from activities.steps.graph import ancestors, needs_of
 from activities.steps.secrets import refuse_secrets
+from activities.steps.shell_text import shell_places, shell_problems
 from activities.steps.step_output import STEPS
 from activities.steps.template import NAMES, STABLE_NAMES, check, names_used
 from schedules.compile.steps import compile_steps
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from activities.contract import HandlerKind, RetryRequest, StepRequest
-    from activities.errors import Problem
     from activities.registry import HandlerRegistry
     from schedules.spec.job import JobSpec
     from schedules.spec.layers import Path
@@ -92,6 +93,10 @@ def _problems(checked: Checked, registry: HandlerRegistry | None) -> Iterator[Pr
     # What is sent under an Idempotency-Key must be the same in every attempt.
     body = {name: params[name] for name in ("json", "body") if name in params and kind == "http"}
     yield from check(body, STABLE_NAMES | outputs)
-    yield from check({name: value for name, value in params.items() if name not in body}, NAMES | outputs)
+    texts = [("argv", place) for place in sorted(shell_places(params))] if kind == "command" else []
+    for at in texts:
+        yield from (Problem(at, message) for message in shell_problems(params["argv"][at[1]], NAMES | outputs))
+    rest = {name: value for name, value in params.items() if name not in body}
+    yield from check(rest, NAMES | outputs, but_outputs_at=texts)
     if kind == "python" and registry is not None:
         yield from registry.check_params(params["handler"], params.get("params", {}))

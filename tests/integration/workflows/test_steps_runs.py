@@ -124,7 +124,7 @@ async def test_a_run_goes_on_after_its_worker_was_killed_and_does_no_finished_st
         steps=[
             shell("echo began >> log; echo '{{\"rows\": 3}}'", name="begin"),
             {"name": "copy", "python": {"handler": "copy"}},
-            shell("echo ended {steps.copy.output.parts} {steps.begin.output.rows} >> log", name="end"),
+            shell("echo ended {steps.copy.output.parts | sh} {steps.begin.output.rows | sh} >> log", name="end"),
         ],
     )
     assert [change["action"] for change in (await deploy.sync())["changes"]] == ["create"]

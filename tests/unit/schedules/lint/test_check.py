@@ -90,6 +90,15 @@ def steps(**change: Any) -> list[dict[str, Any]]:
     return [STEPS[0], STEPS[1] | change, STEPS[2]]
 
 
+def test_in_a_shell_text_an_output_is_quoted() -> None:
+    texts = [
+        {"argv": ["cat '{steps.export.output.rows | sh}'"], "shell": True},
+        ["sh", "-c", "a {steps.export.output | sh}"],
+    ]
+    for text in texts:
+        assert places(REGISTRY, run=None, steps=steps(http=None, command=text)) == []
+
+
 def test_outputs_of_all_steps_before_may_be_used() -> None:
     undo = {"command": ["./undo.sh", "{steps.post.output.body.id}", "{steps.export.output.rows}"]}
     assert places(REGISTRY, run=None, steps=steps(compensate=undo)) == []
@@ -106,6 +115,21 @@ def test_outputs_of_all_steps_before_may_be_used() -> None:
         ({"http": {"url": URL + "/{steps.post.output.id}"}}, "steps.1.http.url", "`post` is no step that ends before"),
         ({"http": {"url": URL + "/{steps.export.rows}"}}, "steps.1.http.url", "write `{steps.export.output}`"),
         ({"http": {"url": URL + "/{steps.export.output:%F}"}}, "steps.1.http.url", "outputs take no format"),
+        (
+            {"http": None, "command": {"argv": ["echo '{steps.export.output.name}'"], "shell": True}},
+            "steps.1.command.argv.0",
+            "write `{steps.export.output.name | sh}`, which is one word",
+        ),
+        (
+            {"compensate": {"command": ["env", "bash", "-ec", "rm {steps.post.output.body.file}"]}},
+            "steps.1.compensate.command.argv.3",
+            "write `{steps.post.output.body.file | sh}`",
+        ),
+        (
+            {"http": {"url": URL + "/{steps.export.output.name | sh}"}},
+            "steps.1.http.url",
+            "this is none; write `{steps.export.output.name}`",
+        ),
         ({"http": {"url": URL, "json": "{attempt}"}}, "steps.1.http.json", "`{attempt}` is not known here"),
         (
             {"compensate": {"command": ["./undo.sh", "{steps.tell.output}"]}},
