@@ -1,24 +1,42 @@
 # One command per intention. Everything lives in .venv; nothing outside this folder is touched.
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+.DEFAULT_GOAL := help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUN := .venv-run
 SUPPLY := .venv-supply
 RUNTIME := .venv-runtime
 LOCK := requirements.lock
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
 WORKERS ?= 2
 
-.PHONY: run setup test unit check format docs picture lock sbom audit bench fuzz soak clean
+# $(call environment,LOCK): a virtual environment in the target's folder, with what the lock file names; says so while it does it.
+define environment
+@echo "Making $(@D) with the packages of $(1):"
+@$(PYTHON) -m venv $(@D)
+@$(@D)/bin/python -m pip install --disable-pip-version-check --progress-bar off --require-hashes -r $(1) \
+	| awk '/^(Collecting|Processing)/ { sub(".*/", "", $$2); print "  " $$2; fflush() } /^Installing collected/ { print "Unpacking them …"; fflush() }'
+endef
 
-run: setup ## Start everything on this machine and watch jobs run
-	$(BIN)/python -m worker.dev
+.PHONY: help run setup test unit check format docs picture lock sbom audit bench fuzz soak clean
 
-setup: $(VENV)/installed ## Make the environment from the lock file
+help: ## List what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(RUN)/installed ## Start everything on this machine and watch jobs run
+	@$(RUN)/bin/python -m worker.dev
+
+$(RUN)/installed: requirements-run.lock
+	$(call environment,$<)
+	@touch $@
+
+setup: $(VENV)/installed ## Make the environment of the tests and checks from the lock file
 
 $(VENV)/installed: $(LOCK) pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(call environment,$<)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
 test: setup ## All tests, on both cores
@@ -48,8 +66,9 @@ docs: setup ## Renew what is generated: the JSON Schema, and the references in d
 picture: setup ## Renew docs/board.png, by a Chromium of this machine
 	$(BIN)/python -m tests.board_picture
 
-lock: setup ## Renew the lock files from pyproject.toml: everything, what the image runs, what builds it
+lock: setup ## Renew the lock files from pyproject.toml: everything, what `make run` needs, what the image runs, what builds it
 	$(COMPILE) pyproject.toml --group dev --output-file $(LOCK)
+	$(COMPILE) pyproject.toml --group run --constraint $(LOCK) --output-file requirements-run.lock
 	$(COMPILE) pyproject.toml --constraint $(LOCK) --output-file requirements-runtime.lock
 	$(COMPILE) --group build --constraint $(LOCK) --output-file requirements-build.lock
 	$(COMPILE) --group supply --output-file requirements-supply.lock
@@ -66,14 +85,12 @@ audit: $(SUPPLY)/installed ## Ask OSV for advisories about what the image instal
 	tail -n 1 audit.log; echo "details: audit.json"; exit $$code
 
 $(SUPPLY)/installed: requirements-supply.lock
-	$(PYTHON) -m venv $(SUPPLY)
-	$(SUPPLY)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-supply.lock
+	$(call environment,$<)
 	@touch $@
 
 $(RUNTIME)/installed: requirements-runtime.lock
-	$(PYTHON) -m venv $(RUNTIME)
-	$(RUNTIME)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-runtime.lock
-	$(RUNTIME)/bin/python -m pip uninstall --quiet --yes pip setuptools
+	$(call environment,$<)
+	@$(RUNTIME)/bin/python -m pip uninstall --quiet --yes pip setuptools
 	@touch $@
 
 fuzz: setup ## The differential and property tests, many times over: 50,000 questions to the real server
@@ -88,4 +105,4 @@ bench: setup ## Measure, and show the figures beside their aims in one table; fa
 	$(BIN)/python benchmarks
 
 clean: ## Remove the environment and the state of the embedded server
-	rm -rf $(VENV) $(SUPPLY) $(RUNTIME) .tickwright audit.json audit.log sbom.cdx.json
+	rm -rf $(VENV) $(RUN) $(SUPPLY) $(RUNTIME) .tickwright audit.json audit.log sbom.cdx.json

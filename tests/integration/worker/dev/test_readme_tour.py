@@ -25,8 +25,8 @@ def folder(tmp_path: Path) -> Path:
     """What a clone has, as far as the tour needs it."""
     for name in ("activities", "examples", "schedules", "worker", "workflows"):
         (tmp_path / name).symlink_to(readme.ROOT / name)
-    (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    (tmp_path / ".venv" / "bin" / "activate").touch()
+    (tmp_path / ".venv-run" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv-run" / "bin" / "activate").touch()
     return tmp_path
 
 
