@@ -31,7 +31,9 @@ ASKED_MEMO = (
 PROGRESS_MEMO = "tickwright-progress"  # of a backfill: its BackfillProgress
 DEFAULT_TASK_QUEUE = "tickwright"
 OWNER_ATTRIBUTE = "TickwrightOwner"
-OUTCOME_ATTRIBUTE = "TickwrightOutcome"  # on runs that end as `superseded`, `too_late`, `skipped` and the like
+OUTCOME_ATTRIBUTE = (
+    "TickwrightOutcome"  # on runs that end as `superseded`, `too_late`, `skipped`, `shadow` and the like
+)
 HASH_ATTRIBUTE = "TickwrightHash"  # on schedules alone: the fingerprint of what a sync last wrote
 
 # Types of the ApplicationErrors that RUN_STEP and RENDER_ARGUMENTS fail with.
@@ -50,7 +52,15 @@ When = Literal["on_success", "on_failure", "always"]
 StepOutcome = Literal["succeeded", "failed", "timed_out", "cancelled", "skipped"]
 CatchUpPolicy = Literal["skip", "run_latest", "run_all"]
 Outcome = Literal[
-    "succeeded", "failed", "timed_out", "cancelled", "superseded", "too_late", "skipped", "compensation_failed"
+    "succeeded",
+    "failed",
+    "timed_out",
+    "cancelled",
+    "superseded",
+    "too_late",
+    "skipped",
+    "compensation_failed",
+    "shadow",
 ]
 
 ChildOutput = NewType("ChildOutput", Any)  # type: ignore[valid-newtype]  # the SDK reads it as Any
@@ -161,7 +171,8 @@ class Handover:
 class JobRequest:
     """The one argument of JobWorkflow. The scheduled time is not in it: it is the occurrence's own, from its schedule.
 
-    `outcome_attribute` tells that the namespace knows the search attribute for outcomes.
+    `outcome_attribute` tells that the namespace knows the search attribute for outcomes. With `shadow` the run ends at once, and
+    none of its steps is begun.
     """
 
     project: str
@@ -175,6 +186,7 @@ class JobRequest:
     handover: Handover | None = None
     alerts: AlertRequest | None = None
     rerun: str = ""  # which deliberate repetition this is; it is part of the idempotency keys
+    shadow: bool = False
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ async def no_op(client: Client, folder: Path, count: int) -> float:
     """Seconds of a sync that finds nothing to do, loading and compiling included."""
     gc.collect()
     begin, now, gateway = time.perf_counter(), datetime.now(UTC), TemporalGateway(client)
-    loaded, listed = await load_while_asking([str(folder)], None, None, now, gateway.owned)
+    loaded, listed = await load_while_asking([str(folder)], None, None, now, shadow=False, ask=gateway.owned)
     plan = await plan_sync(gateway, loaded.owner, loaded.desired, now, depth=Depth(sure=False), listed=listed)
     seconds = time.perf_counter() - begin
     assert (plan.changes, plan.unchanged) == ((), count)

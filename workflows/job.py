@@ -11,7 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contract import JOB_WORKFLOW, JobRequest, JobResult, Outcome
     from activities.steps.output import MAX_MESSAGE, cut_end
     from workflows.carry_out import Course
-    from workflows.catch_up import settle_late_start
+    from workflows.catch_up import OUTCOME, settle_late_start
     from workflows.compensate import compensate
     from workflows.occurrence import Occurrence
     from workflows.order import FAILED, Order
@@ -25,13 +25,16 @@ class JobWorkflow:
 
     A run that succeeds returns its JobResult. One that fails or times out fails with an ApplicationError whose type is the
     outcome and whose first detail is the JobResult; one that is cancelled ends as cancelled, unless a compensation fails.
-    One that starts late may end at once, without a step, as `superseded`, `too_late` or `skipped`.
+    One that starts late may end at once, without a step, as `superseded`, `too_late` or `skipped`; one of a job in shadow mode
+    always ends so, as `shadow`.
     """
 
     @workflow.run
     async def run(self, request: JobRequest) -> JobResult:
         """Run every step of the request; see the class for how it ends."""
         occurrence = Occurrence(request)
+        if request.shadow:
+            return _shadowed(occurrence)
         async with told(occurrence):
             return await _result(occurrence)
 
@@ -50,6 +53,13 @@ async def _result(occurrence: Occurrence) -> JobResult:
         reason = f"steps that wait for each other, or for none that there is: {', '.join(order.stuck)}"
         raise _failure(occurrence, "failed", reason, None)
     raise _ending(occurrence, course.failed)
+
+
+def _shadowed(occurrence: Occurrence) -> JobResult:
+    """The result of a run that only shows when the job would have run: no handler is called and nobody is told."""
+    if occurrence.request.outcome_attribute:
+        workflow.upsert_search_attributes([OUTCOME.value_set("shadow")])
+    return occurrence.finish("shadow", "shadow: no step was run")
 
 
 def _ending(occurrence: Occurrence, failed: Ended | None) -> FailureError:

@@ -53,6 +53,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--adopt", action="store_true", help="take over schedules of these names that others own, and overwrite them"
     )
     parser.add_argument(
+        "--shadow",
+        action="store_true",
+        help="sync all jobs in shadow mode: their runs are recorded, no step is run and nobody is told",
+    )
+    parser.add_argument(
         "--deep", action="store_true", help="describe every schedule, to see hand edits that List does not show"
     )
     parser.add_argument(
@@ -101,7 +106,9 @@ async def _run(options: argparse.Namespace, registry: HandlerRegistry | None) ->
         return client, await TemporalGateway(client).owned(owner)
 
     now = datetime.now(UTC)
-    loaded, (client, listed) = await load_while_asking(options.paths, options.env, registry, now, ask)
+    loaded, (client, listed) = await load_while_asking(
+        options.paths, options.env, registry, now, shadow=options.shadow, ask=ask
+    )
     from schedules.sync.run import SyncRun
     from schedules.views.lint import left_out_lines
 

@@ -90,7 +90,7 @@ def compile_request(
     channels: Mapping[str, ChannelSpec] = NO_CHANNELS,
 ) -> JobRequest:
     """What each run of the job is given."""
-    deadline = job.deadline.total_seconds() if job.deadline else None
+    deadline, shadow = job.deadline.total_seconds() if job.deadline else None, job.mode == "shadow"
     return JobRequest(
         project,
         environment,
@@ -100,7 +100,8 @@ def compile_request(
         deadline,
         catchup=catch_up,
         outcome_attribute=True,
-        alerts=compile_alerts(job, channels),
+        alerts=None if shadow else compile_alerts(job, channels),
+        shadow=shadow,
     )
 
 

@@ -35,7 +35,7 @@ def compile_watchdogs(project: Project, times: Mapping[str, Times]) -> Iterator[
     by_queue: dict[str, list[JobSpec]] = {}
     usual = _usual_queue(project.jobs)
     for job in project.jobs:
-        if job.on_missed and job.on_missed.channels:
+        if job.on_missed and job.on_missed.channels and job.mode == "live":
             by_queue.setdefault(job.on_missed.task_queue or usual, []).append(job)
     for queue, jobs in by_queue.items():
         own_queue = "" if queue == usual else queue

@@ -37,6 +37,7 @@ STYLES = {
     "overlap_skipped": "yellow",
     "superseded": "yellow",
     "skipped": "yellow",
+    "shadow": "magenta",
     "running": "cyan",
 }
 

@@ -21,6 +21,7 @@ Verdict = Literal[
     "superseded",
     "too_late",
     "skipped",
+    "shadow",
     "running",
     "waiting",
     # why there is no run
@@ -37,7 +38,7 @@ Verdict = Literal[
 ]
 TROUBLE: frozenset[Verdict] = frozenset({"failed", "timed_out", "terminated", "compensation_failed"})
 """How a run ends that somebody must look at."""
-NOT_RUN: frozenset[Verdict] = frozenset({"superseded", "too_late", "skipped"})
+NOT_RUN: frozenset[Verdict] = frozenset({"superseded", "too_late", "skipped", "shadow"})
 """A run was started and decided that there is nothing to do."""
 LOST: frozenset[Verdict] = frozenset({"missed", "too_late"})
 """Occurrences that should have run and never will."""

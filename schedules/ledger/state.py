@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from schedules.ledger.occurrences import Occurrence
     from schedules.ledger.timeline import Event
 
-State = Literal["ok", "running", "never_ran", "late", "failing", "paused", "missing", "unknown"]
+State = Literal["ok", "running", "never_ran", "late", "failing", "paused", "missing", "unknown", "shadow"]
 NO_VERDICT = NOT_RUN | {"cancelled"}
 """Ends that say nothing about whether the job works."""
 
@@ -156,6 +156,8 @@ def _state(
 ) -> State:
     if job.paused:
         return "paused"
+    if any(run.closed_at for run in runs) and next(run for run in runs if run.closed_at).verdict == "shadow":
+        return "shadow"
     if failures:
         return "failing"
     if overdue:
@@ -179,6 +181,8 @@ def _why(job: Job, state: State, ended: Sequence[Run], overdue: Occurrence | Non
             return failed.reason or failed.verdict
         case "late" if overdue:
             return f"{stamp(overdue.scheduled_at)}: {overdue.reason}"
+        case "shadow":
+            return "its runs are recorded, no step is run and nobody is told (mode: shadow)"
         case "unknown":
             return f"{job.recent[-1]} was its last start; how it ended the namespace keeps no more"
         case _:

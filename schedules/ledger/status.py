@@ -51,7 +51,17 @@ def still_to_come(meant: Selection, name: str, now: datetime) -> bool:
     return name not in meant.times or next_after(meant.times[name], now) is not None
 
 
-WORST_FIRST: tuple[State, ...] = ("missing", "failing", "late", "unknown", "paused", "never_ran", "running", "ok")
+WORST_FIRST: tuple[State, ...] = (
+    "missing",
+    "failing",
+    "late",
+    "unknown",
+    "paused",
+    "never_ran",
+    "running",
+    "shadow",
+    "ok",
+)
 
 
 def worst_first(states: Iterable[JobState]) -> list[JobState]:

@@ -35,7 +35,8 @@ COUNTED = "24 hours (at most 200)"
 
 def rule_file(project: Project) -> dict[str, Any]:
     """The document of a rule file, with one group for the project."""
-    rules = [rule for jobs in _alike(project.jobs, _labels) for rule in _of_jobs(project.owner, jobs)]
+    live = [job for job in project.jobs if job.mode == "live"]
+    rules = [rule for jobs in _alike(live, _labels) for rule in _of_jobs(project.owner, jobs)]
     around = [
         rule.document({"owner": project.owner, **labels}, {"summary": rule.summary})
         for rule, labels in around_rules(project)

@@ -20,7 +20,7 @@ from schedules.spec.fields import (
     Spec,
     Timezone,
 )
-from schedules.spec.job import DstSpec, JobSpec, Label, LabelName, LintSpec
+from schedules.spec.job import DstSpec, JobSpec, Label, LabelName, LintSpec, Mode
 from schedules.spec.notices import ChannelSpec, Names, OnFailure, OnMissed, PageAddress, PauseAfter
 from schedules.spec.retry import RetrySpec
 from schedules.spec.steps import TaskQueue
@@ -56,6 +56,7 @@ class Defaults(Spec):
     retry: RetrySpec = _as_in_job("retry")
     overlap: Overlap = _as_in_job("overlap")
     jitter: Duration = _as_in_job("jitter")
+    mode: Mode = _as_in_job("mode")
     task_queue: TaskQueue = _as_in_job("task_queue")
     paused: bool | None = _as_in_job("paused")
     labels: dict[LabelName, Label] = _as_in_job("labels")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -46,6 +46,8 @@ from schedules.spec.steps import StepSpec, TaskQueue
 from schedules.text.duration import format_duration
 from schedules.text.shown import shown
 
+Mode = Literal["live", "shadow"]
+
 
 class DstSpec(Spec):
     """What becomes of a local time that clock changes skip or repeat; a job of every minute or hour follows real time."""
@@ -77,6 +79,10 @@ def _check_label_name(text: str) -> str:
     return _check_label(text)
 
 
+SHADOW_DIRECT = (
+    "a workflow that the schedule starts directly cannot be shadowed, for nothing of Tickwright runs in it; write `paused: true`, "
+    "or run the workflow without `direct`"
+)
 LONGEST_LABEL = 200
 LabelName = Annotated[str, AfterValidator(_check_label_name)]
 Label = Annotated[str, AfterValidator(_check_label)]
@@ -154,6 +160,10 @@ class JobSpec(Spec):
     paused: bool | None = Field(
         default=None, description="Declared, sync keeps it so; left out or `null`, it is the operator's."
     )
+    mode: Mode = Field(
+        default="live",
+        description="`shadow`: its runs are recorded with the outcome `shadow`; no step is run and nobody is told.",
+    )
     task_queue: TaskQueue = Field(default=DEFAULT_TASK_QUEUE, description="Task queue of the workers that run it.")
     contact: Label = Field(
         default="", description="Who looks after it, told with a failure.", examples=["billing team"]
@@ -192,6 +202,8 @@ class JobSpec(Spec):
             )
         if fault := self.retry.wait_too_long():
             raise fault
+        if self.mode == "shadow" and self.run and self.run.workflow and self.run.workflow.direct:
+            raise FieldError("mode", SHADOW_DIRECT)
         check_catch_up(self)
         return self
 

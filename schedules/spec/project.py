@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from schedules.errors import Location
+from schedules.errors import Location, SettingsError
 from schedules.spec.calendars import NO_CALENDARS, CalendarSet, CalendarSpec
-from schedules.spec.job import JobSpec
+from schedules.spec.job import SHADOW_DIRECT, JobSpec
 from schedules.spec.notices import ChannelSet, ChannelSpec
 
 
@@ -61,3 +61,11 @@ class JobSet:
     environments: Sequence[str] = ()
     calendars: Mapping[str, CalendarSpec] = field(default_factory=dict)
     channels: Mapping[str, ChannelSpec] = field(default_factory=dict)
+
+
+def shadowed(project: Project) -> Project:
+    """The project with all its jobs in shadow mode. Raises SettingsError for jobs whose workflow the schedule starts itself."""
+    direct = [job.name for job in project.jobs if job.run and job.run.workflow and job.run.workflow.direct]
+    if direct:
+        raise SettingsError(f"--shadow: {', '.join(direct)}: {SHADOW_DIRECT}")
+    return replace(project, jobs=tuple(job.model_copy(update={"mode": "shadow"}) for job in project.jobs))

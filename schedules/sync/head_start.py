@@ -16,6 +16,7 @@ from schedules.source.malformed import Malformed
 from schedules.source.modules import is_reference
 from schedules.spec.fields import check_owner_part
 from schedules.spec.file import NO_ENVIRONMENT
+from schedules.spec.project import shadowed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -41,16 +42,18 @@ async def load_while_asking(
     environment: str | None,
     registry: HandlerRegistry | None,
     now: datetime,
+    *,
+    shadow: bool,
     ask: Callable[[str], Awaitable[Answer]],
 ) -> tuple[Loaded, Answer]:
-    """What the specs want, and what `ask(owner)` gave. Raises SpecError before any error of `ask`."""
+    """What the specs want, all jobs in shadow mode with `shadow`, and what `ask(owner)` gave. Raises SpecError before any error of `ask`."""
     guess = probable_owner(paths, environment)
     if guess is None:  # The user's modules are imported where they may do anything, in the main thread.
-        loaded = _load(paths, environment, registry, now)
+        loaded = _load(paths, environment, registry, now, shadow=shadow)
         return loaded, await ask(loaded.owner)
     asking = asyncio.ensure_future(ask(guess))
     try:
-        loaded = await asyncio.to_thread(_load, paths, environment, registry, now)
+        loaded = await asyncio.to_thread(_load, paths, environment, registry, now, shadow=shadow)
         return loaded, await (asking if loaded.owner == guess else ask(loaded.owner))
     finally:
         asking.cancel()
@@ -69,6 +72,10 @@ def probable_owner(paths: Sequence[str], environment: str | None) -> str | None:
     return None
 
 
-def _load(paths: Sequence[str], environment: str | None, registry: HandlerRegistry | None, now: datetime) -> Loaded:
+def _load(
+    paths: Sequence[str], environment: str | None, registry: HandlerRegistry | None, now: datetime, *, shadow: bool
+) -> Loaded:
     project = load_checked(paths, environment, registry)
+    if shadow:
+        project = shadowed(project)
     return Loaded(project.owner, compile_project(project, now), project.left_out)

@@ -154,6 +154,7 @@ SIMPLE = {
     "late-superseded": late(),
     "late-too-late": late(start_deadline=60.0),
     "late-skipped": late("skip"),
+    "shadow": replace(step("post"), shadow=True, outcome_attribute=True),
 }
 
 

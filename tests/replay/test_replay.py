@@ -34,6 +34,7 @@ CASES = {
     "late-superseded",
     "late-too-late",
     "retried-then-failed",
+    "shadow",
     "steps",
     "steps-cancelled",
     "steps-side-by-side",
