@@ -1,9 +1,10 @@
-"""The address of a request for people: as the spec has it, since the resolved one holds secrets. Pure."""
+"""The address of a request: as it is sent, and as people are shown it, since the resolved one holds secrets. Pure."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from yarl import URL
 
@@ -14,6 +15,27 @@ _USER = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*:)?//[^/]*@|^[^/:@]*:[^/@]*@")
 _SECRET = re.compile(r"\$\{secret:[^{}]*\}")
 _LEAST = 3
 """Characters; what is shorter is no secret that could be told from other text."""
+
+
+_TARGET = re.compile(r"[^:/?#]+://[^/?#]*([^#]*)")
+_LEGAL = "-._~:/?[]@!$&'()*+,;=%"
+"""Beside letters and digits: what may stand in a request's target, RFC 3986, section 2."""
+
+
+def as_written(text: str) -> URL:
+    """An absolute http or https address, whose path and query are sent character by character as they are written.
+
+    Only what may not stand in a request at all is percent-encoded. Raises ValueError without a host.
+    """
+    url = URL(text)
+    found = _TARGET.match(text)
+    if url.scheme not in {"http", "https"} or not url.host or found is None:
+        raise ValueError("no address like https://host/path")
+    target = quote(found[1], safe=_LEGAL)
+    if not target.startswith("/"):
+        target = f"/{target}"
+    # All of it as the path: yarl takes an empty query away.
+    return URL.build(scheme=url.scheme, authority=url.raw_authority, path=target, encoded=True)
 
 
 def shown_address(text: str) -> str:

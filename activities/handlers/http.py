@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,11 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from yarl import URL
 
 from activities.errors import HandlerError
-from activities.handlers.address import disguises, shown_address, shown_location
+from activities.handlers.address import as_written, disguises, shown_address, shown_location
+from activities.handlers.proxy import proxied
 from activities.handlers.response import Capture, capture
 from activities.handlers.retry_after import seconds_to_wait
 from activities.steps.output import cut_end
 from activities.steps.params import parse_params
+from activities.steps.readable import readable_text
 from activities.steps.template import secrets_used
 
 if TYPE_CHECKING:
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT = 30
 _PASSING_4XX = frozenset({408, 425, 429})
 _SHOWN_BODY = 200
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class HttpParams(BaseModel):
@@ -44,12 +49,14 @@ class HttpParams(BaseModel):
 
 
 def open_session() -> aiohttp.ClientSession:
-    """A session that suits jobs: no shared cookies or idle connections, bodies as sent, the environment's proxies."""
+    """A session that suits jobs: no shared cookies or idle connections, bodies as sent.
+
+    It takes nothing from the environment by itself, which would include the passwords of `~/.netrc`; see `proxied`.
+    """
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(force_close=True, limit=0),
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
-        trust_env=True,
         read_bufsize=16 * 1024,
     )
 
@@ -69,31 +76,35 @@ class HttpHandler:
         """
         request = parse_params(HttpParams, params)
         url = _url(request.url)
-        shown = f"{request.method} {_written(url, attempt)}"
+        shown = f"{request.method} {_written(request.url, attempt)}"
         attempt.evidence["request"] = shown
-        answer = await self._send(request, url, shown, attempt)
+        body, headers = _body(request), _headers(request, attempt.idempotency_key)
+        _check_headers(headers, url)
+        answer = await self._send(request.method, url, body, proxied(url, headers), shown)
         output = {"status": answer.status, "body": answer.body(attempt.redactor)}
         expected = request.expect_status or range(200, 300)
         if answer.status in expected:
             return output
         raise _refused(shown, answer, output, attempt.redactor)
 
-    async def _send(self, request: HttpParams, url: URL, shown: str, attempt: Attempt) -> Capture:
+    async def _send(self, method: str, url: URL, body: bytes | None, options: dict[str, Any], shown: str) -> Capture:
         try:
             async with self._session().request(
-                request.method,
+                method,
                 url,
-                data=_body(request),
-                headers=_headers(request, attempt.idempotency_key),
+                data=body,
                 allow_redirects=False,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT),
+                **options,
             ) as response:
                 return await capture(response)
         except (aiohttp.ClientConnectionError, OSError) as error:
             failure = HandlerError(f"{shown} got no answer: {_reason(error)}", kind="no answer")
-        except ValueError:
-            # The message of these quotes the address or the header, with whatever is secret in it.
-            failure = HandlerError(f"{shown} cannot be sent: the address or a header is not valid HTTP", permanent=True)
+        except ValueError as error:
+            # What is known to be no request has been told before; the message may quote whatever is secret in it.
+            failure = HandlerError(
+                f"{shown} could not be sent: {type(error).__name__} in the HTTP library", kind="not sent"
+            )
         except aiohttp.ClientError as error:
             reason = error.message if isinstance(error, aiohttp.ClientResponseError) else str(error)
             failure = HandlerError(f"{shown} got no proper answer: {reason or type(error).__name__}", kind="no answer")
@@ -129,21 +140,39 @@ def _refused(shown: str, answer: Capture, output: dict[str, Any], redactor: Reda
 
 def _url(text: str) -> URL:
     try:
-        url = URL(text)
+        return as_written(text)
     except ValueError:
-        url = URL()
-    if url.scheme not in {"http", "https"} or not url.host:
-        raise HandlerError("`url` is no address like https://host/path", permanent=True)
-    return url
+        pass  # Its message quotes the address, with whatever is secret in it.
+    raise HandlerError("`url` is no address like https://host/path", permanent=True)
 
 
-def _written(url: URL, attempt: Attempt) -> str:
+def _written(text: str, attempt: Attempt) -> str:
     """The address as the spec has it; what a service or library makes of its secrets is redacted from now on."""
     written = attempt.written(attempt.call.step.params["url"])
     if secrets_used(attempt.call.step.params["url"]):
-        for disguise in disguises(url, written):
+        for disguise in disguises(URL(text), written):
             attempt.redactor.add(disguise)
     return shown_address(written)
+
+
+def _check_headers(headers: dict[str, str], url: URL) -> None:
+    """Raises a permanent HandlerError for what is no header, and names it: names have no secret in them."""
+    for name, value in headers.items():
+        if not _TOKEN.fullmatch(name):
+            raise HandlerError(f"`{name}` is not the name of a header", permanent=True)
+        if fault := _value_fault(value):
+            raise HandlerError(f"the header `{name}` has {fault} in its value", permanent=True)
+    if (url.user is not None or url.password is not None) and "authorization" in map(str.lower, headers):
+        raise HandlerError(
+            "`url` has a user or password and there is an `Authorization` header, and both are the same header; keep one",
+            permanent=True,
+        )
+
+
+def _value_fault(value: str) -> str:
+    if _CONTROL.search(value):
+        return "a line break or another control character"
+    return "half a character (a lone surrogate)" if readable_text(value) is not value else ""
 
 
 def _body(request: HttpParams) -> bytes | None:
@@ -152,12 +181,22 @@ def _body(request: HttpParams) -> bytes | None:
     if request.json_body is not None:
         if text is not None:
             raise HandlerError("`json` and `body` exclude each other; give one of them", permanent=True)
-        text = json.dumps(request.json_body, ensure_ascii=False, allow_nan=False)
+        text = _json(request.json_body)
     try:
         return None if text is None else text.encode()
     except UnicodeEncodeError:
         pass  # Its message quotes the body, with whatever is secret in it.
     raise HandlerError("the body has half a character (a lone surrogate), which UTF-8 cannot hold", permanent=True)
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError):
+        pass
+    raise HandlerError(
+        "`json` has an infinite number or NaN in it, or is nested too deep: JSON has no such", permanent=True
+    )
 
 
 def _headers(request: HttpParams, key: str) -> dict[str, str]:

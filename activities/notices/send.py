@@ -90,16 +90,18 @@ class SendActivities:
     async def _post(self, url: str, document: dict[str, Any], headers: dict[str, str]) -> None:
         body = readable_text(json.dumps(document, ensure_ascii=False)).encode()
         given = {"Content-Type": "application/json", **headers}
-        await self._request(_address(url), body, given, ANSWER_SECONDS)
+        await self._request(_as_written(url), body, given, ANSWER_SECONDS)
 
     async def _request(self, url: URL, body: bytes, headers: dict[str, str], seconds: float) -> None:
         import aiohttp  # with the first notice, since most workers never send one
+
+        from activities.handlers.proxy import proxied
 
         limit = aiohttp.ClientTimeout(total=seconds)
         given = {"User-Agent": "tickwright", **headers}
         try:
             async with self._session().post(
-                url, data=body, headers=given, allow_redirects=False, timeout=limit
+                url, data=body, allow_redirects=False, timeout=limit, **proxied(url, given)
             ) as answer:
                 if not answer.ok or answer.status >= 300:  # noqa: PLR2004 - a redirect is not followed
                     wait = seconds_to_wait(answer.headers.get("Retry-After"), datetime.now(UTC))
@@ -107,7 +109,7 @@ class SendActivities:
         except TimeoutError:
             raise HandlerError(f"no answer within {seconds:g} s") from None
         except ValueError:  # Its message quotes the address or the header.
-            raise HandlerError("the address or a header is not valid HTTP") from None
+            raise HandlerError("its address or one of its headers is not valid HTTP") from None
         except (aiohttp.ClientError, OSError) as error:
             raise HandlerError(f"no answer: {type(error).__name__}") from None
 
@@ -149,16 +151,21 @@ class _Known:
         return value
 
 
-def _address(text: str) -> URL:
-    from yarl import URL
+def _as_written(text: str) -> URL:
+    from activities.handlers.address import as_written
 
     try:
-        url = URL(text)
+        return as_written(text)
     except ValueError:
-        url = URL()
-    if url.scheme not in {"http", "https"} or not url.host:
-        raise HandlerError("its address is none like https://host/path")
-    return url
+        raise HandlerError("its address is none like https://host/path") from None
+
+
+def _address(text: str) -> URL:
+    """One whose path and query are to be added to."""
+    from yarl import URL
+
+    _as_written(text)
+    return URL(text)
 
 
 async def _apprise(address: str, title: str, text: str) -> None:

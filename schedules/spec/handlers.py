@@ -14,6 +14,7 @@ from schedules.text.shown import shown
 
 HANDLERS = ("http", "command", "python", "workflow")
 _TEMPLATE = re.compile(r"\$?\{[^{}]*\}")
+_USER = re.compile(r"https?://[^/?#]*@")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -94,6 +95,15 @@ class HttpSpec(Spec):
     def _one_body(self) -> Self:
         if self.json_body is not None and self.body is not None:
             raise FieldError("body", "there is a `json` body already; keep one of the two")
+        return self
+
+    @model_validator(mode="after")
+    def _one_authorization(self) -> Self:
+        if _USER.match(self.url) and (
+            name := next((key for key in self.headers if key.lower() == "authorization"), "")
+        ):
+            message = "the address has a user or password, which are sent as this header, too; keep one of the two"
+            raise FieldError(f"headers.{name}", message)
         return self
 
 
