@@ -97,9 +97,10 @@ fuzz: setup ## The differential and property tests, many times over: 50,000 ques
 	FUZZ_TRIPLES=50000 FUZZ_EXAMPLES=20000 IMPORT_EXAMPLES=2000 $(BIN)/python -m pytest tests/integration/schedules/cron/test_times_differential.py \
 		tests/property -n $(WORKERS) --timeout 7200
 
-soak: setup ## The tests that say "each time", 300 times; a quarter of an hour of killing
+soak: setup ## The tests that say "each time", 300 times; a quarter of an hour of killing; an hour of faults and people on both schedulers, judged
 	SOAK_RUNS=300 $(BIN)/python -m pytest tests/integration/schedules/sync/test_sync_interrupted.py -n $(WORKERS) --timeout 3600
 	CHAOS_SECONDS=900 CHAOS_SEED=$$(date +%s) $(BIN)/python -m pytest tests/chaos -s
+	SOAK_SECONDS=3600 SOAK_SEED=$$(date +%s) $(BIN)/python -m pytest tests/soak -n $(WORKERS)
 
 bench: setup ## Measure, and show the figures beside their aims in one table; fails where an aim is missed
 	$(BIN)/python benchmarks
