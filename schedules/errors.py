@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from schedules.text.shown import printable
 
@@ -30,25 +31,32 @@ class Location:
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
-@dataclass(frozen=True, slots=True)
-class SpecProblem:
-    """One thing that is wrong: where, at which key of the format, and what to write instead."""
+Severity = Literal["error", "warning", "info"]
+SPEC = "spec"
+"""The id of what is wrong with a file or a job itself; a job cannot ignore it."""
 
-    file: str
-    line: int
-    column: int
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with specs, or that was probably not meant; it says what to write instead."""
+
+    place: Location
+    #: The key of the format, such as `jobs.report.schedule[0]`; empty for the file as a whole.
     path: str
     message: str
-
-    @classmethod
-    def at(cls, location: Location, path: str, message: str) -> SpecProblem:
-        """The problem at a location."""
-        return cls(location.file, location.line, location.column, path, message)
+    #: The id of a finding, or `spec`.
+    id: str = SPEC
+    severity: Severity = "error"
+    #: The name of the job, where a finding is about one.
+    job: str = ""
 
     def __str__(self) -> str:
         """One line, whatever the names and values in it."""
-        place = str(Location(self.file, self.line, self.column))
-        return printable(": ".join(part for part in (place, self.path, self.message) if part))
+        word = "" if self.severity == "error" else f"{self.severity}: "
+        tail = "" if self.id == SPEC else f" [{self.id}]"
+        return printable(
+            ": ".join(part for part in (str(self.place), self.path, f"{word}{self.message}{tail}") if part)
+        )
 
 
 class SpecError(TickwrightError):
@@ -56,7 +64,7 @@ class SpecError(TickwrightError):
 
     exit_code = 2
 
-    def __init__(self, problems: Sequence[SpecProblem]) -> None:
+    def __init__(self, problems: Iterable[Problem]) -> None:
         """Problems keep the order given; the same one is told once."""
         self.problems = tuple(dict.fromkeys(problems))
         super().__init__("\n".join(map(str, self.problems)))

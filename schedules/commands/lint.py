@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from schedules.commands.options import given_registry, spec_options
 from schedules.console.terminal import STDOUT, say
-from schedules.errors import SettingsError, SpecError
+from schedules.errors import SettingsError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from schedules.errors import Problem
     from schedules.spec.project import Project
-    from schedules.views.lint import Placed
 
 RIGHT, WRONG = 0, 2
 
@@ -37,42 +37,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Runs the command; its exit code. Raises SettingsError for a wrong option, SpecError for text about wrong specs."""
-    from schedules.lint.load import load_readable
-
-    registry, now = given_registry(options), datetime.now(UTC)
-    try:
-        project, times = load_readable(options.paths, options.env, registry, now)
-    except SpecError as error:
-        if options.output == "text":
-            raise
-        return _shown_as_json(error)
+    """Runs the command; its exit code. Raises SettingsError for a wrong option."""
     from schedules.lint.findings import STARTS_PER_SECOND, findings
+    from schedules.lint.load import check_project
+    from schedules.lint.place import placed
     from schedules.source.locate import Locator
-    from schedules.views.lint import placed
 
     limit = STARTS_PER_SECOND if options.max_starts_per_second is None else options.max_starts_per_second
     if not limit > 0:
         raise SettingsError(f"--max-starts-per-second {limit:g}: write a number above 0, for example 30")
-    found = placed(findings(project, times, now, limit=limit, quiet=options.quiet_windows), Locator(project))
+    now = datetime.now(UTC)
+    checked = check_project(options.paths, options.env, given_registry(options), now)
+    project, whole = checked.project, not checked.unreadable
+    seen = findings(project, checked.times, now, limit=limit, quiet=options.quiet_windows, whole=whole)
+    found = list(dict.fromkeys([*checked.problems, *placed(seen, Locator(project))]))
     _show(project, found, options.output)
     wrong = ("error", "warning") if options.strict else ("error",)
     return WRONG if any(each.severity in wrong for each in found) else RIGHT
 
 
-def _show(project: Project, found: Sequence[Placed], output: str) -> None:
+def _show(project: Project, found: Sequence[Problem], output: str) -> None:
     from schedules.views.lint import document, left_out_lines, summary
 
     if output == "json":
-        answer = document(project.owner, len(project.jobs), found, project.left_out)
-        STDOUT.answer(json.dumps(answer, indent=2) + "\n")
+        STDOUT.answer(json.dumps(document(project, found), indent=2) + "\n")
     else:
-        lines = [*(each.line() for each in found), *left_out_lines(project.left_out), summary(project, found)]
-        say("\n".join(lines))
-
-
-def _shown_as_json(error: SpecError) -> int:
-    from schedules.views.lint import document, unreadable
-
-    STDOUT.answer(json.dumps(document(None, 0, unreadable(error.problems)), indent=2) + "\n")
-    return WRONG
+        say("\n".join([*map(str, found), *left_out_lines(project.left_out), summary(project, found)]))

@@ -26,22 +26,31 @@ if TYPE_CHECKING:
 
     from schedules.spec.notices import ChannelSpec
     from schedules.spec.project import Project
+    from schedules.times.job import JobTimes
 
 SUMMARY_LENGTH = 200
 NO_CHANNELS: Mapping[str, ChannelSpec] = MappingProxyType({})
+NOTHING_COMPILED: Mapping[str, JobTimes] = MappingProxyType({})
 
 
-def compile_project(project: Project, now: datetime) -> dict[str, DesiredSchedule]:
-    """The schedules of a project by id, its watchdogs last. Raises CronError."""
-    desired = {job.name: compile_project_job(project, job, now) for job in project.jobs}
+def compile_project(
+    project: Project, now: datetime, times_of: Mapping[str, JobTimes] = NOTHING_COMPILED
+) -> dict[str, DesiredSchedule]:
+    """The schedules of a project by id, its watchdogs last. Raises CronError.
+
+    `times_of` is what jobs compile to by name, where that was done before, at the same `now`.
+    """
+    desired = {job.name: compile_project_job(project, job, now, times_of.get(job.name)) for job in project.jobs}
     times = {name: schedule.times for name, schedule in desired.items()}
     return desired | {watchdog.id: watchdog for watchdog in compile_watchdogs(project, times)}
 
 
-def compile_project_job(project: Project, job: JobSpec, now: datetime) -> DesiredSchedule:
+def compile_project_job(
+    project: Project, job: JobSpec, now: datetime, compiled: JobTimes | None = None
+) -> DesiredSchedule:
     """The schedule of one job of a project, with the calendars and channels of its file. Raises CronError."""
     calendars, channels = project.calendars_of(job.name), project.channels_of(job.name)
-    return compile_job(job, project.name, project.environment, now, calendars, channels)
+    return compile_job(job, project.name, project.environment, now, calendars, channels, compiled)
 
 
 def compile_job(
@@ -51,12 +60,15 @@ def compile_job(
     now: datetime,
     calendars: CalendarSet = NO_CALENDARS,
     channels: Mapping[str, ChannelSpec] = NO_CHANNELS,
+    compiled: JobTimes | None = None,
 ) -> DesiredSchedule:
     """The schedule of one job. `now` decides only the year from which the times are exact, for three years.
 
+    `compiled` are its times, where they are known.
+
     Raises CronError where an entry of the schedule cannot be read.
     """
-    compiled = job_times(job, project, now, calendars)
+    compiled = compiled or job_times(job, project, now, calendars)
     owner = f"{project}/{environment}"
     if job.run and job.run.workflow and job.run.workflow.direct:
         return compile_direct(job, owner, compiled, job.run.workflow, job.run.workflow.direct)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from schedules.lint.finding import Finding
+    from schedules.spec.job import JobSpec
     from schedules.spec.project import Project
     from schedules.times.job import JobTimes
 
@@ -23,12 +24,9 @@ STARTS_PER_SECOND = 30.0
 """What a self-hosted server lets the schedules of a namespace start (dynamic config `worker.schedulerNamespaceStartWorkflowRPS`)."""
 
 
-def errors(project: Project, times: Mapping[str, JobTimes]) -> Iterator[Finding]:
-    """What must not be synced; `times` are those of every job."""
-    for job in project.jobs:
-        for finding in never_fires(job, times[job.name]):
-            if finding.id not in job.lint.ignore:
-                yield finding
+def errors(job: JobSpec, times: JobTimes) -> Iterator[Finding]:
+    """What keeps a job from being synced."""
+    return (finding for finding in never_fires(job, times) if finding.id not in job.lint.ignore)
 
 
 def findings(
@@ -38,9 +36,14 @@ def findings(
     *,
     limit: float = STARTS_PER_SECOND,
     quiet: bool = False,
+    whole: bool = True,
 ) -> Iterator[Finding]:
-    """Errors, warnings and infos as seen at an aware instant, without those that a job says to ignore."""
-    yield from errors(project, times)
+    """Errors, warnings and infos as seen at an aware instant, without those that a job says to ignore.
+
+    `whole` says that the project has all its jobs; otherwise nothing is found about them together.
+    """
+    for job in project.jobs:
+        yield from errors(job, times[job.name])
     for job in project.jobs:
         found = times[job.name]
         seen = (
@@ -53,4 +56,5 @@ def findings(
         for finding in chain.from_iterable(seen):
             if finding.id not in job.lint.ignore:
                 yield finding
-    yield from project_findings(project, times, now, limit=limit, quiet=quiet)
+    if whole:
+        yield from project_findings(project, times, now, limit=limit, quiet=quiet)

@@ -35,13 +35,18 @@ class Checked:
     outputs: frozenset[str] = frozenset()
 
 
-def check_job(job: JobSpec, registry: HandlerRegistry | None = None) -> Iterator[tuple[Path, str]]:
-    """Every problem of a job as the path within it and a message; without a registry, `python` parameters go unchecked."""
+def check_job(
+    job: JobSpec, registry: HandlerRegistry | None = None, *, ordered: bool = True
+) -> Iterator[tuple[Path, str]]:
+    """Every problem of a job as the path within it and a message; without a registry, `python` parameters go unchecked.
+
+    `ordered` says that the steps agree with each other; otherwise each may use the output of any.
+    """
     if job.run and job.run.workflow and job.run.workflow.direct:
         for problem in refuse_secrets(job.run.workflow.args):
             yield ("run", "workflow", "args", *problem.path), problem.message
         return
-    for checked in _handlers(job):
+    for checked in _handlers(job, ordered=ordered):
         at = (*checked.path, checked.handler)
         for problem in _problems(checked, registry):
             yield (*at, *problem.path), problem.message
@@ -53,15 +58,15 @@ def check_job(job: JobSpec, registry: HandlerRegistry | None = None) -> Iterator
             )
 
 
-def _handlers(job: JobSpec) -> Iterator[Checked]:
+def _handlers(job: JobSpec, *, ordered: bool) -> Iterator[Checked]:
     steps = compile_steps(job)
     if job.run:
         yield Checked(("run",), (), steps[0].handler, steps[0].params, steps[0].retry)
         return
-    needs = needs_of(steps)
+    needs, names = needs_of(steps), frozenset(step.name for step in steps)
     for index, (spec, step) in enumerate(zip(job.steps, steps, strict=True)):
         at: Path = ("steps", index)
-        before = ancestors(step.name, needs)
+        before = ancestors(step.name, needs) if ordered else names
         yield _checked(at, at if spec.retry and "backoff" in spec.retry.model_fields_set else (), step, before)
         if step.compensate:
             undo = (*at, "compensate")

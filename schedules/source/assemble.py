@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from schedules.errors import Location, SpecError, SpecProblem
-from schedules.source.part import Part
+from schedules.errors import Location, Problem
+from schedules.source.part import Part, Reading
 from schedules.spec.calendars import CalendarSet
 from schedules.spec.file import NO_ENVIRONMENT
 from schedules.spec.notices import ChannelSet
@@ -13,52 +14,53 @@ from schedules.spec.project import Project
 from schedules.text.nearest import suggestion
 
 
-def assemble(parts: Sequence[Part], environment: str | None, left_out: Sequence[str] = ()) -> Project:
-    """The project of all parts; `left_out` are files of the folders that no part was made of. Raises SpecError."""
+def assemble(parts: Sequence[Part], environment: str | None, left_out: Sequence[str] = ()) -> Reading:
+    """The project of all parts, and their problems; `left_out` are files of the folders that no part was made of."""
     problems = [problem for part in parts for problem in part.problems]
     problems += [*_project_problems(parts), *_environment_problems(parts, environment), *_duplicates(parts)]
-    if problems:
-        order = {part.file: place for place, part in reversed(list(enumerate(parts)))}
-        raise SpecError(sorted(problems, key=lambda one: (order.get(one.file, -1), one.line, one.column)))
-    return Project(
-        name=next(part.project for part in parts if part.project),
+    jobs = {job.name: job for part in reversed(parts) for job in reversed(part.jobs)}
+    project = Project(
+        name=next((part.project for part in parts if part.project), ""),
         environment=environment or NO_ENVIRONMENT,
-        jobs=tuple(job for part in parts for job in part.jobs),
-        sources={name: place for part in parts for name, place in part.places.items()},
+        jobs=tuple(jobs[name] for name in dict.fromkeys(job.name for part in parts for job in part.jobs)),
+        sources={name: place for part in reversed(parts) for name, place in part.places.items()},
         calendars=tuple(
             CalendarSet(part.file, part.calendars, frozenset(part.places)) for part in parts if part.calendars
         ),
         channels=tuple(ChannelSet(part.file, part.channels, frozenset(part.places)) for part in parts if part.channels),
         left_out=tuple(left_out),
     )
+    partial = tuple(one for part in parts for one in part.partial)
+    reading = Reading(project, (), partial, tuple(part.file for part in parts))
+    return replace(reading, problems=tuple(reading.ordered(problems)))
 
 
-def _project_problems(parts: Sequence[Part]) -> Iterator[SpecProblem]:
+def _project_problems(parts: Sequence[Part]) -> Iterator[Problem]:
     named = [(part.project, part.project_at) for part in parts if part.project is not None and part.project_at]
     for project, place in named[1:]:
         if project != named[0][0]:
             message = f"`{project}`, but `{named[0][0]}` in {named[0][1]}; one call handles one project, write the same"
-            yield SpecProblem.at(place, "project", message)
+            yield Problem(place, "project", message)
     if not named and not any(part.problems for part in parts):
         file = parts[0].file if parts else "PATH"
         advice = "add a PATH with a spec file, or make the list a JobSet" if parts else "write the path of your specs"
-        yield SpecProblem.at(Location(file), "project", f"nothing says which project this is; {advice}")
+        yield Problem(Location(file), "project", f"nothing says which project this is; {advice}")
 
 
-def _environment_problems(parts: Sequence[Part], environment: str | None) -> Iterator[SpecProblem]:
+def _environment_problems(parts: Sequence[Part], environment: str | None) -> Iterator[Problem]:
     known = sorted({name for part in parts for name in part.environments})
     if environment not in (None, NO_ENVIRONMENT, *known) and not any(part.unread for part in parts):
         message = (
             f"no file defines the environment `{environment}`; {suggestion(str(environment), known, 'environments')}"
         )
-        yield SpecProblem.at(Location("--env"), "", message)
+        yield Problem(Location("--env"), "", message)
 
 
-def _duplicates(parts: Sequence[Part]) -> Iterator[SpecProblem]:
+def _duplicates(parts: Sequence[Part]) -> Iterator[Problem]:
     first: dict[str, Location] = {}
     for part in parts:
         for name, place in part.places.items():
             if name in first:
                 message = f"stands in {first[name]} already; give one of the two jobs another name"
-                yield SpecProblem.at(place, f"jobs.{name}", message)
+                yield Problem(place, f"jobs.{name}", message)
             first.setdefault(name, place)

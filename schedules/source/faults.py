@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic_core import ErrorDetails
 
-from schedules.errors import SpecProblem
+from schedules.errors import Problem
 from schedules.source.document import Document
 from schedules.spec.fields import Spec
 from schedules.spec.layers import Layer, Path, origins
@@ -15,7 +15,7 @@ from schedules.spec.wording import KEY, MISSING, UNKNOWN, meant, path_of, told, 
 
 def problems(
     document: Document, layers: Sequence[Layer], model: type[Spec], errors: Iterable[ErrorDetails]
-) -> Iterator[SpecProblem]:
+) -> Iterator[Problem]:
     """A problem for each error, but for keys that are missing only because they are misspelt."""
     found = list(errors)
     misspelt = misspellings(model, found)
@@ -29,7 +29,7 @@ def misspellings(model: type[Spec], errors: Iterable[ErrorDetails]) -> set[Path 
     return {meant(model, error) for error in errors if error["type"] == UNKNOWN}
 
 
-def _problem(document: Document, layers: Sequence[Layer], model: type[Spec], error: ErrorDetails) -> SpecProblem:
+def _problem(document: Document, layers: Sequence[Layer], model: type[Spec], error: ErrorDetails) -> Problem:
     path = path_of(model, error)
     missing, about_key = error["type"] == MISSING, path[-1:] == (KEY,)
     found = origins(layers, path[:-1] if missing or about_key else path)
@@ -39,19 +39,19 @@ def _problem(document: Document, layers: Sequence[Layer], model: type[Spec], err
     at_key = missing or about_key or error["type"] == UNKNOWN
     place = document.positions.of_key(whole) if at_key else document.positions.of_value(whole)
     text = "" if at_key else document.positions.number_text(whole)
-    return SpecProblem.at(place, written((*whole, path[-1]) if missing else whole), told(model, error, text))
+    return Problem(place, written((*whole, path[-1]) if missing else whole), told(model, error, text))
 
 
-def problem_at(document: Document, layers: Sequence[Layer], path: Path, message: str) -> SpecProblem:
+def problem_at(document: Document, layers: Sequence[Layer], path: Path, message: str) -> Problem:
     """The problem of the merged value at a path, or of the nearest key above it that was written."""
     origin = origins(layers, path)[0]
     place = origin.layer.path + origin.path
-    return SpecProblem.at(document.positions.of_value(place), written(place), message)
+    return Problem(document.positions.of_value(place), written(place), message)
 
 
-def stray_name(document: Document, layers: Sequence[Layer]) -> SpecProblem:
+def stray_name(document: Document, layers: Sequence[Layer]) -> Problem:
     """The problem of a job that has a key `name`."""
     origin = origins(layers, ("name",))[0]
     path = origin.layer.path + origin.path
     message = "unknown key; a job's name is its key under `jobs`, remove this one"
-    return SpecProblem.at(document.positions.of_key(path), written(path), message)
+    return Problem(document.positions.of_key(path), written(path), message)

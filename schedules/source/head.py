@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from schedules.errors import SpecProblem
+from schedules.errors import Problem
 from schedules.source.document import Document
 from schedules.source.faults import misspellings, problems
 from schedules.spec.calendars import CalendarSpec, calendar_faults
@@ -24,7 +24,7 @@ from schedules.text.nearest import suggestion
 class Head:
     """Problems outside the jobs; `excused` are keys that jobs seem to lack only because of them."""
 
-    problems: tuple[SpecProblem, ...]
+    problems: tuple[Problem, ...]
     calendars: Mapping[str, CalendarSpec] = field(default_factory=dict)
     channels: Mapping[str, ChannelSpec] = field(default_factory=dict)
     excused: frozenset[str] = frozenset()
@@ -46,22 +46,20 @@ def check_head(document: Document) -> Head:
     return Head((*strays, *faults), spec.calendars, spec.channels)
 
 
-def _problems(document: Document, section: str, faults: Iterable[tuple[Path, str]]) -> Iterator[SpecProblem]:
+def _problems(document: Document, section: str, faults: Iterable[tuple[Path, str]]) -> Iterator[Problem]:
     for path, message in faults:
         place = (section, *path)
-        yield SpecProblem.at(document.positions.of_value(place), written(place), message)
+        yield Problem(document.positions.of_value(place), written(place), message)
 
 
-def _overrides_without_job(document: Document) -> Iterator[SpecProblem]:
+def _overrides_without_job(document: Document) -> Iterator[Problem]:
     jobs = document.section("jobs")
     for environment in document.section("environments"):
         for job in document.section("environments", environment, "jobs"):
             if job not in jobs:
                 path = ("environments", environment, "jobs", job)
                 advice = suggestion(job, jobs, "jobs")
-                yield SpecProblem.at(
-                    document.positions.of_key(path), written(path), f"no such job in this file; {advice}"
-                )
+                yield Problem(document.positions.of_key(path), written(path), f"no such job in this file; {advice}")
 
 
 def _excused(errors: Iterable[ErrorDetails]) -> Iterator[str]:

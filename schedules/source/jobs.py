@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import reduce
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from schedules.errors import SpecProblem
+from schedules.errors import Problem
 from schedules.source.document import Document
 from schedules.source.faults import problem_at, problems, stray_name
 from schedules.source.head import Head, check_head
 from schedules.source.part import Part
+from schedules.source.partial import OF_LIMITS, ORDER, PartialJob, Repair
 from schedules.spec.file import SHARED
 from schedules.spec.job import JobSpec, unknown_calendars
 from schedules.spec.labels import label_faults
@@ -23,15 +24,17 @@ from schedules.spec.notice_faults import alert_faults
 from schedules.spec.step_faults import step_faults
 from schedules.spec.wording import MISSING
 
+MOST_REPAIRS = 3
 
-def part_of(document: Document, environment: str | None) -> Part:
+
+def part_of(document: Document, environment: str | None, now: datetime) -> Part:
     """The file's jobs in an environment; what the other environments change is checked as well."""
     head = check_head(document)
-    chosen = Jobs(document, environment, head)
+    chosen = Jobs(document, environment, head, now)
     jobs = [job for name in document.section("jobs") if (job := chosen.check(name))]
     faults = [*head.problems, *chosen.problems]
     for other in document.section("environments").keys() - {environment}:
-        faults += Jobs(document, other, head).check_overridden()
+        faults += Jobs(document, other, head, now).check_overridden()
     project = document.data.get("project")
     named = isinstance(project, str)
     return Part(
@@ -41,6 +44,7 @@ def part_of(document: Document, environment: str | None) -> Part:
         environments=frozenset(document.section("environments")),
         places={name: document.positions.of_key(("jobs", name)) for name in document.section("jobs")},
         jobs=tuple(jobs),
+        partial=tuple(chosen.partial),
         problems=tuple(faults),
         calendars=head.calendars,
         channels=head.channels,
@@ -50,11 +54,13 @@ def part_of(document: Document, environment: str | None) -> Part:
 class Jobs:
     """The jobs of a file in one environment, and the problems of those checked so far."""
 
-    def __init__(self, document: Document, environment: str | None, head: Head) -> None:
-        self.problems: list[SpecProblem] = []
+    def __init__(self, document: Document, environment: str | None, head: Head, now: datetime | None = None) -> None:
+        self.problems: list[Problem] = []
+        self.partial: list[PartialJob] = []
         self._document = document
-        self._now = datetime.now(UTC)
+        self._now = now
         self._excused = {(key,) for key in head.excused}
+        self._head_is_wrong, self._calendars = bool(head.problems), head.calendars.keys()
         self._channels = head.channels or document.section("channels")
         self._jobs = document.section("jobs")
         self._place = ("environments", environment) if environment else ()
@@ -74,21 +80,61 @@ class Jobs:
             self.problems.append(stray_name(self._document, self.layers(name)))
         data["name"] = name
         try:
-            job = JobSpec.model_validate(data, by_alias=True, by_name=False, context={"now": self._now})
+            job = self._validated(data)
         except ValidationError as found:
-            errors = [error for error in found.errors(include_url=False) if not self._is_excused(error)]
-            self.problems += problems(self._document, self.layers(name), JobSpec, errors)
+            self._read_partially(name, data, found.errors(include_url=False))
             return None
-        unknown = [
+        faults = self._check_names(PartialJob(job))
+        if not faults and not self._lacks_calendars(job):
+            return job
+        doubtful = {"only", "except"} if self._lacks_calendars(job) else set()
+        self.partial.append(PartialJob(job, frozenset(doubtful | ({ORDER} if faults else set()))))
+        return None
+
+    def _validated(self, data: dict[str, Any]) -> JobSpec:
+        return JobSpec.model_validate(data, by_alias=True, by_name=False, context={"now": self._now})
+
+    def _read_partially(self, name: str, data: dict[str, Any], errors: list[ErrorDetails]) -> None:
+        """Tells the errors, and reads on without what is wrong: further faults that do not hang on it are told as well."""
+        repair, layers = Repair(data), self.layers(name)
+        for _ in range(MOST_REPAIRS):
+            if repair.doubtful.isdisjoint(OF_LIMITS):
+                told = [error for error in errors if not self._is_excused(error)]
+                self.problems += problems(self._document, layers, JobSpec, told)
+            if any(error["loc"][:1] == ("name",) for error in errors):
+                return
+            repair.without(errors)
+            try:
+                job = self._validated(repair.data)
+            except ValidationError as found:
+                errors = found.errors(include_url=False)
+                continue
+            doubtful = repair.doubtful | ({"only", "except"} if self._lacks_calendars(job) else set())
+            partial = PartialJob(job, frozenset(doubtful))
+            if self._check_names(partial):
+                partial = PartialJob(job, frozenset(doubtful | {ORDER}))
+            self.partial.append(partial)
+            return
+
+    def _check_names(self, partial: PartialJob) -> bool:
+        """Whether there are faults in what the job says of its calendars, steps and channels; they are told."""
+        job = partial.job
+        faults = [
             *unknown_calendars(job, self._document.section("calendars")),
-            *step_faults(job),
-            *alert_faults(job, self._channels),
+            *(step_faults(job) if partial.has_limits else ()),
+            *(alert_faults(job, self._channels) if partial.has_notices else ()),
             *label_faults(job),
         ]
-        self.problems += (problem_at(self._document, self.layers(name), *fault) for fault in unknown)
-        return None if unknown else job
+        layers = self.layers(job.name)
+        self.problems += (problem_at(self._document, layers, *fault) for fault in faults)
+        return bool(faults)
 
-    def check_overridden(self) -> list[SpecProblem]:
+    def _lacks_calendars(self, job: JobSpec) -> bool:
+        """Whether the job names calendars of which some are not there, or wrong."""
+        names = {*job.only, *job.without}
+        return bool(names) and (self._head_is_wrong or not names <= self._calendars)
+
+    def check_overridden(self) -> list[Problem]:
         """The problems of those jobs that the environment changes."""
         for name in self._overrides.keys() & self._jobs.keys():
             self.check(name)

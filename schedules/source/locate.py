@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from schedules.errors import Location, SpecProblem
+from schedules.errors import Location, Problem
 from schedules.source.document import Document, read_document
 from schedules.source.faults import problem_at
 from schedules.source.head import Head
@@ -22,19 +22,19 @@ class Locator:
         self._project = project
         self._read = cache(_read)
 
-    def problem(self, job: str, path: Path, message: str) -> SpecProblem:
+    def problem(self, job: str, path: Path, message: str) -> Problem:
         """The problem at the value that `path` leads to within the job, or at the nearest key above it that was written."""
         document = self._read(self._project.sources[job].file)
         if document is None:
-            return SpecProblem.at(self._project.sources[job], written(("jobs", job, *path)), message)
+            return Problem(self._project.sources[job], written(("jobs", job, *path)), message)
         layers = Jobs(document, self._project.environment, Head(())).layers(job)
         return problem_at(document, layers, path, message)
 
-    def of_file(self, file: str, path: Path, message: str) -> SpecProblem:
+    def of_file(self, file: str, path: Path, message: str) -> Problem:
         """The problem at a value of a file, whatever job it belongs to."""
         document = self._read(file)
         place = Location(file) if document is None else document.positions.of_key(path)
-        return SpecProblem.at(place, written(path), message)
+        return Problem(place, written(path), message)
 
 
 def _read(file: str) -> Document | None:

@@ -12,7 +12,7 @@ _NAME_END = re.compile(r"[\s,\]}]")
 _VALUE_END = re.compile(r"\s+#|\s*[,\]}]*$")
 
 
-class Malformed(Exception):  # noqa: N818  the name of a fact, told to users as a SpecProblem
+class Malformed(Exception):  # noqa: N818  the name of a fact, told to users as a Problem
     """A complete message (what is wrong; what to write instead) and its place: line and column from 0."""
 
     def __init__(self, line: int, column: int, message: str) -> None:

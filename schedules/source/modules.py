@@ -18,8 +18,9 @@ from types import ModuleType
 from pydantic import ValidationError
 
 from schedules import spec
-from schedules.errors import Location, SpecProblem
+from schedules.errors import Location, Problem
 from schedules.source.part import Part
+from schedules.source.partial import ORDER, PartialJob
 from schedules.spec.calendars import CalendarSpec, calendar_faults
 from schedules.spec.fields import Spec, check_owner_part
 from schedules.spec.file import check_environment
@@ -52,7 +53,7 @@ def part_of_module(reference: str) -> Part:
     at = _place_of(module, reference, attribute)
     if not hasattr(module, attribute):
         advice = suggestion(attribute, [key for key in vars(module) if not key.startswith("_")], "names")
-        return Part(at.file, problems=(SpecProblem.at(at, "", f"{name} has no `{attribute}`; {advice}"),), unread=True)
+        return Part(at.file, problems=(Problem(at, "", f"{name} has no `{attribute}`; {advice}"),), unread=True)
     return _part(getattr(module, attribute), attribute, at)
 
 
@@ -68,24 +69,33 @@ def _part(value: object, attribute: str, at: Location) -> Part:
     items = value.jobs if isinstance(value, JobSet) else value
     if not isinstance(items, list | tuple):
         message = f"is {type(items).__name__}; write a list of JobSpec, or a JobSet with project and jobs"
-        return Part(at.file, problems=(SpecProblem.at(at, attribute, message),), unread=True)
+        return Part(at.file, problems=(Problem(at, attribute, message),), unread=True)
     jobs = [item for item in items if isinstance(item, JobSpec)]
     calendars = value.calendars if isinstance(value, JobSet) else {}
     channels = value.channels if isinstance(value, JobSet) else {}
     faults = [*_item_faults(items, attribute), *(_set_faults(value, attribute) if isinstance(value, JobSet) else ())]
-    faults += [
-        (written(("jobs", job.name, *path)), message)
-        for job in jobs
-        for path, message in _job_faults(job, calendars, channels)
-    ]
+    doubtful, right, partial, in_jobs = (
+        {"run"} if faults else {ORDER},
+        list[JobSpec](),
+        list[PartialJob](),
+        list[tuple[str, str]](),
+    )
+    for job in jobs:
+        found = list(_job_faults(job, calendars, channels))
+        if found or faults:
+            partial.append(PartialJob(job, frozenset(doubtful | ({"only"} if job.only or job.without else set()))))
+        else:
+            right.append(job)
+        in_jobs += [(written(("jobs", job.name, *path)), message) for path, message in found]
     return Part(
         file=at.file,
         project=project,
         project_at=at if project is not None else None,
         environments=frozenset(value.environments if isinstance(value, JobSet) else ()),
         places={job.name: at for job in jobs},
-        jobs=tuple(jobs),
-        problems=tuple(SpecProblem.at(at, path, message) for path, message in faults),
+        jobs=tuple(right),
+        partial=tuple(partial),
+        problems=tuple(Problem(at, path, message) for path, message in (*faults, *in_jobs)),
         calendars=calendars,
         channels=channels,
     )
@@ -148,16 +158,16 @@ def _set_faults(jobs: JobSet, attribute: str) -> Iterator[tuple[str, str]]:
         yield written((attribute, "channels", *path)), message
 
 
-def _import_problems(reference: str, error: BaseException) -> Iterator[SpecProblem]:
+def _import_problems(reference: str, error: BaseException) -> Iterator[Problem]:
     at = _raised_at(error) or Location(reference)
     if isinstance(error, ValidationError) and error.title in spec.__all__:
         model: type[Spec] = getattr(spec, error.title)
         for fault in error.errors(include_url=False):
-            yield SpecProblem.at(at, written((error.title, *path_of(model, fault))), told(model, fault))
+            yield Problem(at, written((error.title, *path_of(model, fault))), told(model, fault))
         return
     text = str(error.msg if isinstance(error, SyntaxError) else error).partition("\n")[0]
     message = f"cannot be imported: {type(error).__name__}: {text}; write the path of a module that imports"
-    yield SpecProblem.at(at, "", message)
+    yield Problem(at, "", message)
 
 
 def _raised_at(error: BaseException) -> Location | None:

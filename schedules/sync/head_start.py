@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from schedules.compile.job import compile_project
-from schedules.lint.load import load_checked
+from schedules.lint.load import load_compiled
 from schedules.source.document import read_document
 from schedules.source.files import list_specs
 from schedules.source.malformed import Malformed
@@ -75,7 +75,7 @@ def probable_owner(paths: Sequence[str], environment: str | None) -> str | None:
 def _load(
     paths: Sequence[str], environment: str | None, registry: HandlerRegistry | None, now: datetime, *, shadow: bool
 ) -> Loaded:
-    project = load_checked(paths, environment, registry)
+    project, times = load_compiled(paths, environment, registry, now)
     if shadow:
         project = shadowed(project)
-    return Loaded(project.owner, compile_project(project, now), project.left_out)
+    return Loaded(project.owner, compile_project(project, now, times), project.left_out)

@@ -2,59 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from schedules.errors import SpecProblem
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from schedules.lint.finding import Finding, Severity
-    from schedules.source.locate import Locator
+    from schedules.errors import Problem
     from schedules.spec.project import Project
 
 MOST_LISTED = 10
-UNREADABLE = "spec"
-"""The id of what is wrong with a file or a job itself; it cannot be ignored."""
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A finding at its place in a file; without a file it is about all jobs together."""
-
-    id: str
-    severity: Severity
-    job: str
-    problem: SpecProblem
-
-    def line(self) -> str:
-        """`file:line:column: key: warning: what is wrong; what to write instead [id]`."""
-        word = "" if self.severity == "error" else f"{self.severity}: "
-        problem = self.problem
-        tail = "" if self.id == UNREADABLE else f" [{self.id}]"
-        return str(
-            SpecProblem(problem.file, problem.line, problem.column, problem.path, f"{word}{problem.message}{tail}")
-        )
-
-
-def placed(findings: Iterable[Finding], locator: Locator) -> list[Placed]:
-    """The findings with their places."""
-    found = []
-    for each in findings:
-        if each.job:
-            problem = locator.problem(each.job, each.path, each.message)
-        elif each.file:
-            problem = locator.of_file(each.file, each.path, each.message)
-        else:
-            problem = SpecProblem("", 0, 0, "", each.message)
-        found.append(Placed(each.id, each.severity, each.job, problem))
-    return found
-
-
-def unreadable(problems: Iterable[SpecProblem]) -> list[Placed]:
-    """Problems for which there are no jobs to find more in."""
-    return [Placed(UNREADABLE, "error", "", problem) for problem in problems]
 
 
 def left_out_lines(names: Sequence[str]) -> list[str]:
@@ -65,32 +22,32 @@ def left_out_lines(names: Sequence[str]) -> list[str]:
     return [f"left out, since only .yaml, .yml and .json are read: {', '.join(names[:MOST_LISTED])}{more}"]
 
 
-def summary(project: Project, found: Sequence[Placed]) -> str:
+def summary(project: Project, found: Sequence[Problem]) -> str:
     """One line about the whole."""
-    jobs = len(project.jobs)
+    jobs = len(project.sources)
     errors, warnings = (sum(each.severity == severity for each in found) for severity in ("error", "warning"))
     counts = [
         f"{count} {word}{'' if count == 1 else 's'}"
         for count, word in ((errors, "error"), (warnings, "warning"))
         if count
     ]
-    return f"{project.owner}: {jobs} job{'' if jobs == 1 else 's'}, {' and '.join(counts) or 'no problem found'}"
+    return f"{project.owner if project.name else 'no project'}: {jobs} job{'' if jobs == 1 else 's'}, {' and '.join(counts) or 'no problem found'}"
 
 
-def document(owner: str | None, jobs: int, found: Sequence[Placed], left_out: Sequence[str] = ()) -> dict[str, Any]:
-    """The JSON document of `lint --output json`; the owner is null where the files could not be read."""
+def document(project: Project, found: Sequence[Problem]) -> dict[str, Any]:
+    """The JSON document of `lint --output json`; the owner is null where no file could be read that names the project."""
     return {
-        "owner": owner,
-        "jobs": jobs,
+        "owner": project.owner if project.name else None,
+        "jobs": len(project.sources),
         "errors": sum(each.severity == "error" for each in found),
         "warnings": sum(each.severity == "warning" for each in found),
         "findings": [
-            {"id": each.id, "severity": each.severity, "job": each.job or None, **_where(each.problem)}
-            for each in found
+            {"id": each.id, "severity": each.severity, "job": each.job or None, **_where(each)} for each in found
         ],
-        "left_out": list(left_out),
+        "left_out": list(project.left_out),
     }
 
 
-def _where(problem: SpecProblem) -> dict[str, Any]:
-    return {name: value or None for name, value in asdict(problem).items()}
+def _where(problem: Problem) -> dict[str, Any]:
+    where = {**asdict(problem.place), "path": problem.path, "message": problem.message}
+    return {name: value or None for name, value in where.items()}

@@ -16,11 +16,11 @@ from schedules.text.duration import parse_duration
 from worker.dev.parts import board_page, demo, no_summary, shown_runs, temporal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from temporalio.client import Client
 
-    from schedules.spec.project import Project
+    from schedules.model import DesiredSchedule
     from worker.app import Offer
     from worker.process.lifecycle import Stop
     from worker.settings import WorkerSettings
@@ -35,12 +35,14 @@ class SyncFailedError(TickwrightError):
 
 async def run_all(options: argparse.Namespace, stop: Stop) -> None:
     """Starts the parts in order, shows the runs, and ends the parts in the opposite order. Raises TickwrightError."""
-    from schedules.lint.load import load_checked
+    from schedules.compile.job import compile_project
+    from schedules.lint.load import load_compiled
     from worker.app import Offer
 
     settings = _settings(options)
     offer = Offer.of(settings.modules)
-    project = load_checked(options.paths or [EXAMPLES], _environment(options), offer.handlers)
+    now, paths = datetime.now(UTC), options.paths or [EXAMPLES]
+    project, times = load_compiled(paths, _environment(options), offer.handlers, now)
     _start_log(settings, options.state)
     async with AsyncExitStack() as parts:
         if options.seconds is not None:
@@ -49,7 +51,7 @@ async def run_all(options: argparse.Namespace, stop: Stop) -> None:
         client, ui = await parts.enter_async_context(temporal(options.state, stop))
         await parts.enter_async_context(board_page(client, project, ui))
         since = datetime.now(UTC)
-        await _apply(project, client, stop)
+        await _apply(project.owner, compile_project(project, now, times), now, client, stop)
         async with shown_runs(client, project.owner, since, summary):
             await _work(client, settings, offer, stop)
         if last := summary():
@@ -98,18 +100,19 @@ def _start_log(settings: WorkerSettings, state: Path) -> None:
     print(f"worker log: {log}")
 
 
-async def _apply(project: Project, client: Client, stop: Stop) -> None:
+async def _apply(
+    owner: str, compiled: Mapping[str, DesiredSchedule], now: datetime, client: Client, stop: Stop
+) -> None:
     """Makes the namespace match the jobs. Raises TickwrightError where it does not afterwards."""
-    from schedules.compile.job import compile_project
     from schedules.plan.encryption import sealed
     from schedules.server.codec import active_key
     from schedules.server.gateway import TemporalGateway
     from schedules.sync.reconcile import apply_plan, plan_sync
     from schedules.views.plan import counts, result_text
 
-    now, gateway = datetime.now(UTC), TemporalGateway(client)
-    desired = sealed(compile_project(project, now), active_key(client.data_converter))
-    plan = await plan_sync(gateway, project.owner, desired, now)
+    gateway = TemporalGateway(client)
+    desired = sealed(compiled, active_key(client.data_converter))
+    plan = await plan_sync(gateway, owner, desired, now)
     plan.raise_if_unsafe(None)
     print(counts(plan))
     results = await apply_plan(plan, gateway, stop.asked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schedules.console.terminal import say
-from schedules.errors import SpecProblem
+from schedules.errors import Location, Problem
 from schedules.text.shown import shown
 
 TURNED, BELL, COLOUR = "\u202e", "\a", "\x1b[31m"
@@ -22,6 +22,6 @@ def test_a_value_of_a_spec_is_shown_on_one_line_in_the_order_of_its_characters()
 
 
 def test_a_problem_is_one_line_whatever_the_key_is_called() -> None:
-    assert str(SpecProblem("a.yaml", 3, 5, "jobs.a.run.http.json.x\ny", "is unknown")) == (
+    assert str(Problem(Location("a.yaml", 3, 5), "jobs.a.run.http.json.x\ny", "is unknown")) == (
         "a.yaml:3:5: jobs.a.run.http.json.x␣y: is unknown"
     )
