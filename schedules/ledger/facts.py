@@ -84,6 +84,8 @@ class Run:
     asked_by_hand: bool = False
     links: int = 1
     taken_at: datetime | None = None
+    stuck: str = ""
+    """Why its workflow task has failed again and again, as the server names the cause; empty where it has not."""
 
     @property
     def verdict(self) -> Verdict:
@@ -97,7 +99,9 @@ class Run:
 
     @property
     def reason(self) -> str:
-        """Why it ended as it did, as far as its end tells."""
+        """Why it ended as it did, as far as its end tells, or why it does not get on."""
+        if self.stuck:
+            return f"its workflow task fails again and again ({self.stuck}), so that the run does not get on; the worker's log says why"
         return self.result.reason if self.result else self.said
 
     @property

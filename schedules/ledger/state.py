@@ -112,7 +112,7 @@ def state_of(
         paused_by=pause.by if pause else "",
         note=job.note,
         overdue=overdue.scheduled_at if overdue else None,
-        why=_why(job, state, ended, overdue, pause),
+        why=_why(job, state, newest_first, overdue, pause),
         since=since,
         occurrences=occurrences,
     )
@@ -158,7 +158,7 @@ def _state(
         return "paused"
     if any(run.closed_at for run in runs) and next(run for run in runs if run.closed_at).verdict == "shadow":
         return "shadow"
-    if failures:
+    if failures or any(run.stuck for run in running):
         return "failing"
     if overdue:
         return "late"
@@ -169,7 +169,7 @@ def _state(
     return "ok" if runs else "never_ran"
 
 
-def _why(job: Job, state: State, ended: Sequence[Run], overdue: Occurrence | None, pause: Event | None) -> str:
+def _why(job: Job, state: State, newest_first: Sequence[Run], overdue: Occurrence | None, pause: Event | None) -> str:
     match state:
         case "paused":
             since = f"since {stamp(pause.at)}" if pause and pause.kind != "known" else ""
@@ -177,8 +177,8 @@ def _why(job: Job, state: State, ended: Sequence[Run], overdue: Occurrence | Non
             said = job.note or (pause.note if pause else "")
             return ": ".join(part for part in (" ".join(word for word in (since, by) if word), said) if part)
         case "failing":
-            failed = next(run for run in ended if run.verdict in TROUBLE)
-            return failed.reason or failed.verdict
+            failed = next(run for run in newest_first if run.stuck or run.verdict in TROUBLE)
+            return f"{stamp(failed.scheduled_at)}: {failed.reason}" if failed.stuck else failed.reason or failed.verdict
         case "late" if overdue:
             return f"{stamp(overdue.scheduled_at)}: {overdue.reason}"
         case "shadow":

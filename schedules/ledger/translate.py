@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from schedules.model import Action, ObservedSchedule, Times
 
 SCHEDULED_BY = "TemporalScheduledById"
+PROBLEMS = "TemporalReportedProblems"
+RUNNING = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING
 STATUSES: dict[int, Status] = {
     WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING: "running",
     WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_COMPLETED: "completed",
@@ -51,7 +53,17 @@ def run_from(message: WorkflowExecutionInfo) -> Run | None:
         parent=message.parent_execution.workflow_id,
         task_queue=message.task_queue,
         asked_by_hand=ASKED_MEMO in message.memo.fields,
+        stuck=_problem(attributes.get(PROBLEMS)) if message.status == RUNNING else "",
     )
+
+
+def _problem(reported: object) -> str:
+    """The cause of failing workflow tasks, among `category=…` and `cause=…`, which the server gives after five of them."""
+    for text in reported if isinstance(reported, list) else ():
+        name, _, value = str(text).partition("=")
+        if name == "cause":
+            return value.removeprefix("WorkflowTaskFailedCause")
+    return ""
 
 
 def job_from_listing(entry: ScheduleListEntry) -> Job:

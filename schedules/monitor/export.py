@@ -34,6 +34,7 @@ FIGURES = {
     "overlap_skipped": ("overlap_skipped", "Times of the last 24 hours left out by overlap, of the last 200."),
     "buffered": ("buffered", "Starts that wait for a run to end."),
     "running": ("running", "Runs that go on."),
+    "stuck_runs": ("stuck", "Runs that do not get on, since their workflow tasks fail again and again."),
     "paused": ("paused", "1 where it is paused."),
     "paused_since_timestamp_seconds": ("paused_at", "Since when it has been paused, or longer."),
     "overdue_seconds": ("overdue", "For how long it is past the time at which it should have ended."),

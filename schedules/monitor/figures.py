@@ -38,6 +38,7 @@ class Figures:
     overlap_skipped: int | None = None
     buffered: int = 0
     running: int = 0
+    stuck: int = 0
     paused: bool = False
     paused_at: datetime | None = None
     overdue: timedelta = NONE
@@ -61,6 +62,7 @@ def figures_of(job: Job, state: JobState, runs: Sequence[Run], since: datetime, 
         overlap_skipped=None if state.skipped is None else count_of(state.occurrences, LEFT_OUT_BY_OVERLAP),  # type: ignore[arg-type]  # one verdict
         buffered=job.waiting if state.running else 0,
         running=len(state.running),
+        stuck=sum(bool(run.stuck) for run in state.running),
         paused=job.paused,
         paused_at=state.paused_at if job.paused else None,
         overdue=overdue(expected_by(job, state.occurrences, runs, now), now),

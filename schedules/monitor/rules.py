@@ -137,6 +137,10 @@ def _well(of: _Series, alerts: AlertsSpec) -> Iterator[Rule]:
     if alerts.failed:
         expr = f"{of('consecutive_failures')} > 0 or {of('last_failure_timestamp_seconds')} > time() - {FAILED_FOR}"
         yield Rule("JobFailed", expr, "page", f"{JOB} failed after all its attempts")
+    summary = (
+        f"{{{{ $value }}}} runs of {JOB} do not get on: their workflow tasks fail again and again, see the worker's log"
+    )
+    yield Rule("RunStuck", f"{of('stuck_runs')} > 0", "page", summary)
     if alerts.failure_rate is not None:
         summary = f"{{{{ $value | humanizePercentage }}}} of the runs of {JOB} failed, of the last {COUNTED}"
         yield Rule("JobFailureRate", f"{of('failure_ratio')} > {alerts.failure_rate:g}", "ticket", summary)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 MONITOR_SILENT = 5 * 60
 """Seconds."""
+FAILED_TASKS = 5
+"""So many in an hour are more than one worker that was just replaced; the server waits up to ten minutes between two."""
 
 
 def around_rules(project: Project) -> Iterator[tuple[Rule, dict[str, str]]]:
@@ -31,6 +33,10 @@ def around_rules(project: Project) -> Iterator[tuple[Rule, dict[str, str]]]:
         expr = f"group by (namespace) ({last}) unless on (namespace) {workers}"
         summary = f"no worker polls task queue {plain(queue)} of namespace {{{{ $labels.namespace }}}}"
         yield Rule("WorkersGone", expr, "page", summary, "5m"), {"task_queue": plain(queue)}
+        failed = f"increase(temporal_workflow_task_execution_failed_total{{task_queue={quoted(queue)}}}[1h])"
+        expr = f"sum by (namespace, workflow_type) ({failed}) > {FAILED_TASKS}"
+        summary = f"workflow tasks of {{{{ $labels.workflow_type }}}} in task queue {plain(queue)} fail: some run does not get on"
+        yield Rule("WorkflowTasksFail", expr, "page", summary), {"task_queue": plain(queue)}
 
 
 def _queues(jobs: Iterable[JobSpec]) -> Iterator[str | None]:

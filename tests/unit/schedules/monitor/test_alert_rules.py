@@ -100,6 +100,14 @@ def worker(values: str, task_queue: str = "tickwright", namespace: str = "live")
     return {f"tickwright_worker_info{{{labels}}}": values}
 
 
+STUCK = "workflow tasks of JobWorkflow in task queue tickwright fail: some run does not get on"
+
+
+def failed_tasks(values: str) -> dict[str, str]:
+    labels = 'task_queue="tickwright",namespace="live",workflow_type="JobWorkflow",failure_reason="WorkflowError"'
+    return {f"temporal_workflow_task_execution_failed_total{{{labels}}}": values}
+
+
 OTHERS = last_look("0+60x30", "other/production") | last_look("0+60x30", "billing/staging", namespace="staging")
 """Monitors of other projects and environments, alive."""
 FAILED = "relay failed after all its attempts"
@@ -110,6 +118,9 @@ CASES = [
     Case("JobPaused", of_job("paused_since_timestamp_seconds", f"0x{8 * DAY}"), (7 * DAY,), (7 * DAY + 1,), "ticket", "relay has been paused for more than 7d", unit="h"),
     Case("JobFailed", of_job("consecutive_failures", "0 1 0"), (0, 2), (1,), "page", FAILED),
     Case("JobFailed", of_job("last_failure_timestamp_seconds", "0x20"), (15, 16), (1, 14), "page", FAILED),
+    Case("RunStuck", of_job("stuck_runs", "0 2"), (0,), (1,), "page", "2 runs of relay do not get on: their workflow tasks fail again and again, see the worker's log"),
+    Case("WorkflowTasksFail", failed_tasks("0x60 1x60"), (60, 90), (), "page", ""),
+    Case("WorkflowTasksFail", failed_tasks("0x10 0+1x30"), (10, 14), (30,), "page", STUCK, (*QUEUE, ("workflow_type", "JobWorkflow"))),
     Case("JobFailureRate", of_job("failure_ratio", "0.1 0.25"), (0,), (1,), "ticket", "25% of the runs of relay failed, of the last 24 hours (at most 200)"),
     Case("JobSlow", slow("10 10", "20 21"), (0,), (1,), "warn", "relay takes 21s, 2 times as long as usual or more"),
     Case("JobSlow", slow("1 1", "5 6"), (0,), (1,), "warn", "relay takes 6s, 2 times as long as usual or more"),
@@ -270,7 +281,7 @@ def test_thresholds_of_a_job_are_its_own_and_null_is_none(tmp_path: Path) -> Non
     document = rules(job("relay", alerts={**mild, "paused": None}), job("other.job"), job("third"))
     relay = [rule for rule in document["groups"][0]["rules"] if "relay" in rule["expr"]]
 
-    assert [rule["alert"].removeprefix("Tickwright") for rule in relay] == ["JobOverdue", "ScheduleMissing", "ScheduleDrift", "ScheduleHorizon"]  # fmt: skip
+    assert [rule["alert"].removeprefix("Tickwright") for rule in relay] == ["JobOverdue", "RunStuck", "ScheduleMissing", "ScheduleDrift", "ScheduleHorizon"]  # fmt: skip
     series = {f'tickwright_job_overdue_seconds{{job="{each}",owner="{OWNER}"}}': "3600 3601" for each in ("relay", "otherXjob")}  # fmt: skip
     case = Case("JobOverdue", series, (0,), (1,), "page", "relay should have ended 1h 0m 1s ago and has not")
     assert "SUCCESS" in judged(tmp_path, document, case.document())
@@ -307,7 +318,7 @@ def test_labels_and_runbooks_of_any_text_stay_as_they_are(tmp_path: Path) -> Non
 @needs_promtool
 def test_ten_thousand_jobs_share_their_rules(tmp_path: Path) -> None:
     document = rules(*(job(f"job.{number}", task_queue='q"\\{{x}}') for number in range(10_000)))
-    assert len(document["groups"][0]["rules"]) == 13
+    assert len(document["groups"][0]["rules"]) == 15
     series = {f'tickwright_job_missed{{job="job.{number}",owner="{OWNER}"}}': "1" for number in (0, 9_999)}
     expected = [
         {
