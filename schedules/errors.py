@@ -128,6 +128,13 @@ class PreflightError(TickwrightError):
         super().__init__(f"refused with --strict; nothing was changed:\n{lines}")
 
 
+class OutputError(TickwrightError):
+    """Standard output takes nothing: its disk is full, its reader is gone, or it was closed."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(f"cannot write to standard output: {error.strerror}")
+
+
 class SettingsError(TickwrightError):
     """A setting of the connection or the command line is wrong."""
 

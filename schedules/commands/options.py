@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 def spec_options(parser: argparse.ArgumentParser) -> None:
     """What says which spec is meant: the paths, the environment, and the modules with its Python handlers."""
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="file, directory of files, or module:attribute")
+    parser.add_argument(
+        "paths", nargs="+", metavar="PATH", help="file, directory of files, - for standard input, or module:attribute"
+    )
     project_options(parser)
 
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import signal
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from schedules.console.markdown import error_markdown
-from schedules.errors import TickwrightError
+from schedules.errors import OutputError, TickwrightError
 from schedules.text.shown import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from types import FrameType
+
+    from _typeshed import ReadableBuffer
 
 DOCUMENTS = frozenset({"json", "markdown"})
 """Values of --output for which standard output is one document and nothing else."""
@@ -38,10 +42,13 @@ class Stdout:
         self._kind = kind
 
     def answer(self, text: str) -> None:
-        """The document. Raises BrokenPipeError where nobody reads it."""
+        """The document. Raises OutputError."""
         data = memoryview(text.encode())
-        while data:
-            data = data[os.write(self._kept, data) :]
+        try:
+            while data:
+                data = data[os.write(self._kept, data) :]
+        except OSError as error:
+            raise OutputError(error) from error
 
     def answer_error(self, message: str) -> None:
         """In place of the document that was asked for, what went wrong."""
@@ -51,7 +58,22 @@ class Stdout:
             self.answer(error_markdown(message))
 
 
-STDOUT = Stdout()
+class Stderr:
+    """Standard error, where people are told: one that takes nothing stops no command that is at work."""
+
+    def __init__(self) -> None:
+        self.lost = False
+
+    def write(self, text: str) -> None:
+        """Notes where it cannot be written."""
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except OSError:
+            self.lost = True
+
+
+STDOUT, STDERR = Stdout(), Stderr()
 
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str] | None = None) -> NoReturn:
@@ -61,7 +83,19 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str] | None = None)
     now and then (exit code 134) although all the work is done.
     """
     _open_closed()
+    _guard_stdout()
     words = sys.argv[1:] if arguments is None else arguments
+    try:
+        code = _execute(parser, words)
+        sys.stdout.flush()
+    except OutputError as error:
+        say(str(error))
+        code = error.exit_code
+    leave(code)
+
+
+def _execute(parser: argparse.ArgumentParser, words: Sequence[str]) -> int:
+    """The exit code; what went wrong has been told. Raises OutputError."""
     if kind := _document_asked_for(words):
         STDOUT.keep_for(kind)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -69,12 +103,12 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str] | None = None)
     try:
         options = parser.parse_args(words)
         code: int = options.execute(options)
+    except OutputError:
+        raise
     except TickwrightError as error:
         say(str(error))
         code = error.exit_code
         STDOUT.answer_error(str(error))
-    except BrokenPipeError:
-        os._exit(1)
     except SystemExit as stopped:
         code = stopped.code if isinstance(stopped.code, int) else 1
         if code:
@@ -82,17 +116,42 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str] | None = None)
     except Exception as error:  # noqa: BLE001 - a fault of ours: shown whole, and still the exit code that it means
         import traceback
 
-        traceback.print_exc()
+        with suppress(OSError):
+            traceback.print_exc()
         code = 1
         STDOUT.answer_error(f"{type(error).__name__}: {error}")
-    leave(code)
+    return code
+
+
+class _Output(io.FileIO):
+    """Standard output, whose errors are told apart from those of files and sockets."""
+
+    def write(self, data: ReadableBuffer) -> int:
+        """Raises OutputError."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise OutputError(error) from error
+
+
+def _guard_stdout() -> None:
+    """What a command prints ends in OutputError where it cannot be written; no character in it stops the command."""
+    old = sys.stdout
+    assert isinstance(old, io.TextIOWrapper)  # noqa: S101  nobody has replaced it yet
+    output = io.BufferedWriter(_Output(1, "w", closefd=False))
+    sys.stdout = io.TextIOWrapper(
+        output, old.encoding, "backslashreplace", line_buffering=old.line_buffering, write_through=old.write_through
+    )
 
 
 def _open_closed() -> None:
-    """Where a standard stream was closed (`>&-`), it leads nowhere: a socket opened later must not take its number."""
-    for number, name in ((0, "stdin"), (1, "stdout"), (2, "stderr")):
+    """Where a standard stream was closed (`>&-`), its number is taken: a socket opened later must not get it.
+
+    What is written to standard output fails then, as it did before; messages on standard error are not missed.
+    """
+    for number, name, mode in ((0, "stdin", os.O_RDONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
         if getattr(sys, name) is None:
-            nowhere = os.open(os.devnull, os.O_RDWR)
+            nowhere = os.open(os.devnull, mode)
             if nowhere != number:
                 os.dup2(nowhere, number)
                 os.close(nowhere)
@@ -109,18 +168,21 @@ def _document_asked_for(words: Sequence[str]) -> str | None:
 
 
 def leave(code: int) -> NoReturn:
-    """Writes out what is still in a buffer and ends the process."""
+    """Writes out what is still in a buffer and ends the process; a message that nobody could be told is exit code 1."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except OSError:
-        os._exit(code or 1)
-    os._exit(code)
+    except (OSError, OutputError):
+        STDERR.lost = True
+    os._exit(code or int(STDERR.lost))
 
 
 def say(text: str) -> None:
-    """One message for a person; of what others wrote no character moves the cursor or turns the text round."""
-    print(_plain(text), file=sys.stderr)
+    """One message for a person; of what others wrote no character moves the cursor or turns the text round.
+
+    A standard error that takes nothing stops no command: `leave` tells it by the exit code.
+    """
+    STDERR.write(_plain(text) + "\n")
 
 
 def _plain(text: str) -> str:
@@ -141,7 +203,9 @@ def say_lines(lines: Iterable[Line]) -> None:
 
     console = Console(stderr=True)
     for line in lines:
-        console.print(Text(_plain(line.text), style=COLOURS.get(line.tone, "")), soft_wrap=True)
+        with console.capture() as captured:
+            console.print(Text(_plain(line.text), style=COLOURS.get(line.tone, "")), soft_wrap=True)
+        STDERR.write(captured.get())
 
 
 def _interrupted(number: int, _frame: FrameType | None) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from schedules.source.compose import compose
 from schedules.source.construct import Constructor
-from schedules.source.json_text import as_yaml
+from schedules.source.json_text import as_yaml, is_json
 from schedules.source.malformed import Malformed, not_text
 from schedules.source.positions import Positions
 from schedules.text.shown import printable
@@ -18,6 +19,7 @@ from schedules.text.shown import printable
 LARGEST = 8_000_000
 _CONFLICT_BEGIN, _CONFLICT_END = (re.compile(mark + rb"(?: |\r?$)", re.MULTILINE) for mark in (rb"^<{7}", rb"^>{7}"))
 _PATTERN = re.compile(r"[*?\[]")
+_STREAM = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Document:
 def read_document(file: str) -> Document:
     """The YAML or JSON file. Raises Malformed."""
     text = _decode(_read(file))
-    root = compose(as_yaml(text) if file.endswith(".json") else text)
+    root = compose(as_yaml(text) if file.endswith(".json") or (is_stream(file) and is_json(text)) else text)
     document = Document(file, Constructor().value(root), Positions(file, root))
     if "apiVersion" in document.data:
         raise _manifest(document)
@@ -54,13 +56,31 @@ def _manifest(document: Document) -> Malformed:
     return Malformed(place.line - 1, place.column - 1, f"is a manifest of Kubernetes{what}, and no spec; {advice}")
 
 
+def is_stream(file: str) -> bool:
+    """Whether a path is standard input, or a pipe that a shell made (`<(…)`): what can be read once."""
+    return file == "-" or bool(_STREAM.fullmatch(file))
+
+
+@cache
+def _stream(file: str) -> bytes:
+    """As far as a spec file may go. Raises OSError."""
+    with open(0 if file == "-" else file, "rb", closefd=file != "-") as stream:
+        return stream.read(LARGEST + 1)
+
+
+def _contents(file: str) -> bytes:
+    if is_stream(file):
+        return _stream(file)
+    with Path(file).open("rb") as stream:
+        return stream.read(LARGEST + 1)
+
+
 def _read(file: str) -> bytes:
     path = Path(file)
     try:
-        if path.exists() and not path.is_file():
+        if path.exists() and not (path.is_file() or is_stream(file)):
             raise Malformed(-1, -1, "is neither a file nor a directory; write the path of your specs")
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST + 1)
+        data = _contents(file)
     except FileNotFoundError:
         advice = "the path of your specs" + (", or of their folder, without a pattern" if _PATTERN.search(file) else "")
         raise Malformed(-1, -1, f"there is no such file or directory; write {advice}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -18,6 +19,8 @@ from schedules.spec.notice_faults import channel_faults
 from schedules.spec.notices import ChannelSpec
 from schedules.spec.wording import written
 from schedules.text.nearest import suggestion
+
+EXTENSION = "x-"
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ def check_head(document: Document) -> Head:
     """Version, project, defaults and environments of a file."""
     strays = tuple(_overrides_without_job(document))
     try:
-        spec = SpecFile.model_validate(document.data, by_alias=True, by_name=False)
+        spec = SpecFile.model_validate(_without_extensions(document.data), by_alias=True, by_name=False)
     except ValidationError as found:
         errors = found.errors(include_url=False)
         told = problems(document, [Layer((), document.data)], SpecFile, errors)
@@ -44,6 +47,11 @@ def check_head(document: Document) -> Head:
         *_problems(document, "channels", channel_faults(spec.channels)),
     ]
     return Head((*strays, *faults), spec.calendars, spec.channels)
+
+
+def _without_extensions(data: dict[str, Any]) -> dict[str, Any]:
+    """The keys that say something: what stands under `x-…` is there for its anchors."""
+    return {key: value for key, value in data.items() if not key.startswith(EXTENSION)}
 
 
 def _problems(document: Document, section: str, faults: Iterable[tuple[Path, str]]) -> Iterator[Problem]:

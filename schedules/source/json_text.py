@@ -5,12 +5,24 @@ libyaml knows no surrogate pairs, refuses some characters that JSON allows in te
 
 from __future__ import annotations
 
+import json
 import re
 
 _DIFFERS = re.compile(
     r"\\(?:u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})|.)"
     "|(?P<raw>[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff])"
 )
+
+
+def is_json(text: str) -> bool:
+    """Whether a text without a name that says so is JSON."""
+    if not text.lstrip().startswith("{"):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def as_yaml(text: str) -> str:

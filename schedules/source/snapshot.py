@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from schedules.source.document import is_stream
 from schedules.source.files import list_specs
 
 Signature = tuple[str, tuple[int, int, int] | None]
@@ -34,15 +35,23 @@ class Snapshot:
         if not path:
             self.faults[path] = [("PATH", 'is "", perhaps a variable that is not set; write the path of your specs')]
             return
+        if is_stream(path):
+            self.faults[path], self.files[path] = [], [path]
+            return
         listing = list_specs(Path(path))
         self.faults[path] = [(str(place), message) for place, message in listing.faults]
         self.left_out += map(str, listing.left_out)
-        for file in map(str, listing.files):
+        for file in map(_named, listing.files):
             signature = _signature(file)
             self._signatures[file] = signature
             if signature[0] not in seen:
                 seen.add(signature[0])
                 self.files[path].append(file)
+
+
+def _named(file: Path) -> str:
+    """The path as text; `./-` is a file, and `-` is none."""
+    return f"./{file}" if is_stream(str(file)) else str(file)
 
 
 def _signature(file: str) -> Signature:

@@ -35,6 +35,7 @@ def json_schema() -> dict[str, Any]:
     definitions |= _partial(definitions)
     schema["properties"]["jobs"] |= _jobs("JobSpec")
     definitions["Environment"]["properties"]["jobs"] |= _jobs("PartialJobSpec")
+    schema["patternProperties"] = {"^x-": {"description": "Anything, for its anchors."}}
     schema["$defs"] = dict(sorted(definitions.items()))
     for mapping in _mappings(schema):
         if isinstance(mapping.get("title"), str):  # pydantic's, made up from the key

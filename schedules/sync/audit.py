@@ -5,12 +5,12 @@ from __future__ import annotations
 import getpass
 import socket
 import subprocess
-import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schedules.console.terminal import say
 from schedules.errors import NOT_TRIED
 from schedules.notes import SIGNATURE
 from schedules.plan.differences import telling
@@ -57,7 +57,7 @@ def audit_of(paths: Sequence[str]) -> Audit:
 def write_line(audit: Audit, applied: Applied) -> None:
     """One line on standard error for a change that was made or failed, none for one that was not begun."""
     if applied.result in {"applied", "failed"} and applied.error != NOT_TRIED:
-        print(audit.line(applied, datetime.now(UTC)), file=sys.stderr)
+        say(audit.line(applied, datetime.now(UTC)))
 
 
 def _user() -> str:

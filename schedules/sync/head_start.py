@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from schedules.compile.job import compile_project
 from schedules.lint.load import load_compiled
-from schedules.source.document import read_document
+from schedules.source.document import is_stream, read_document
 from schedules.source.files import list_specs
 from schedules.source.malformed import Malformed
 from schedules.source.modules import is_reference
@@ -65,7 +65,7 @@ def probable_owner(paths: Sequence[str], environment: str | None) -> str | None:
     if any(map(is_reference, paths)):
         return None
     with suppress(OSError, Malformed, ValueError):
-        files = list_specs(Path(paths[0])).files if paths[0] else []
+        files = [paths[0]] if is_stream(paths[0]) else list_specs(Path(paths[0])).files if paths[0] else []
         project = read_document(str(files[0])).data.get("project") if files else None
         if isinstance(project, str):
             return f"{check_owner_part(project)}/{check_owner_part(environment or NO_ENVIRONMENT)}"

@@ -273,11 +273,11 @@ async def test_a_selection_that_means_nothing_is_refused_with_near_names(scene: 
         assert (refused.code, told in refused.stderr) == (2, True), refused
 
 
-async def test_a_closed_standard_output_is_no_fault(scene: Scene, server: DevServer) -> None:
+async def test_a_closed_standard_output_is_told(scene: Scene, server: DevServer) -> None:
     line = f"{sys.executable} -m schedules status --job '{scene.id('*')}' >&-"
     await scene.add("good")
     process = await asyncio.create_subprocess_shell(
         line, stderr=asyncio.subprocess.PIPE, env={**os.environ, **server.environ}, cwd=ROOT
     )
     _, errors = await process.communicate()
-    assert (process.returncode, errors) == (0, b"")
+    assert (process.returncode, errors) == (1, b"cannot write to standard output: Bad file descriptor\n")
