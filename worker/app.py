@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -30,7 +29,6 @@ from activities.offer import OfferActivities
 from activities.operate import OperateActivities
 from activities.reboot import RebootActivities
 from activities.steps.run import StepActivities
-from activities.steps.secrets import SecretStore
 from activities.watchdog.missed import WatchActivities
 from schedules.errors import SettingsError
 from schedules.server.codec import known_keys
@@ -45,7 +43,7 @@ from worker.metrics.backlog import Backlog
 from worker.metrics.metrics import WorkerMetrics
 from worker.metrics.told import RunsObserved
 from worker.modules import find_activities, find_workflows, type_name
-from worker.own_secrets import own_secrets
+from worker.own_secrets import secrets_of
 from worker.process.lifecycle import poll_until_stopped
 from worker.settings import Pollers
 from worker.times import occurrences, previous_occurrence
@@ -174,7 +172,7 @@ async def build_worker(
         executor = ThreadPoolExecutor(settings.max_concurrent_steps, thread_name_prefix="activity")
         calls = Calls()
         metrics.watch(calls, settings.max_concurrent_steps)
-        secrets = SecretStore(os.environ, settings.secrets_dir, others=tuple(own_secrets(client, settings)))
+        secrets = secrets_of(client, settings)
         steps = StepActivities(
             registry=offer.handlers,
             secrets=secrets,

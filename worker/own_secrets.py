@@ -1,4 +1,4 @@
-"""What the worker itself keeps secret: no step may use it, and no step's output may show it."""
+"""The secrets of a worker: those that steps may use, and what it keeps secret itself, which no step's output may show."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import os
 from base64 import b64encode, urlsafe_b64encode
 from typing import TYPE_CHECKING
 
+import structlog
+
+from activities.steps.secrets import SecretStore
 from schedules.server.codec_keys import TOKEN as CODEC_TOKEN
 from schedules.server.codec_keys import codec_keys
 
@@ -15,6 +18,20 @@ if TYPE_CHECKING:
     from temporalio.client import Client
 
     from worker.settings import WorkerSettings
+
+
+ORDINARY = (
+    "the values of these secrets are short or ordinary words: wherever such a text stands in an output it is masked, "
+    "and no later step can use it; give them other values, or write them into the spec"
+)
+
+
+def secrets_of(client: Client, settings: WorkerSettings) -> SecretStore:
+    """The secrets of a worker; those with ordinary values are named in its log."""
+    secrets = SecretStore(os.environ, settings.secrets_dir, others=tuple(own_secrets(client, settings)))
+    if names := secrets.ordinary():
+        structlog.get_logger().warning(ORDINARY, action="secrets_ordinary", names=names)
+    return secrets
 
 
 def own_secrets(client: Client, settings: WorkerSettings) -> Iterator[str]:

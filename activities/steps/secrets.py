@@ -16,6 +16,23 @@ if TYPE_CHECKING:
 
 VARIABLE_PREFIX = "TICKWRIGHT_SECRET_"
 MAX_BYTES = 64 * 1024
+SHORT = 8
+"""Characters; a shorter value stands in ordinary text by chance."""
+COMMON = frozenset(
+    {
+        "database",
+        "development",
+        "localhost",
+        "password",
+        "postgres",
+        "postgresql",
+        "production",
+        "reporting",
+        "username",
+    }
+    | {"127.0.0.1", "12345678", "changeme", "eu-central-1", "eu-west-1", "us-east-1", "us-west-2", "europe-west1"}
+)
+"""Longer ones that do."""
 
 
 class SecretStore:
@@ -39,6 +56,15 @@ class SecretStore:
             held = [self._found(path) for path in files]
             self._seen, self._forms = files, forms_of(filter(_is_text, (*given, *held, *self._others)))
         return self._forms
+
+    def ordinary(self) -> list[str]:
+        """The names of the secrets whose values stand in ordinary text, where they hide what is none, and are soon guessed."""
+        files = {} if self._directory is None else _files(self._directory)
+        values = {path.name: self._found(path) for path in files}
+        for name, value in self._environ.items():
+            if name.startswith(VARIABLE_PREFIX):
+                values[name.removeprefix(VARIABLE_PREFIX)] = value
+        return sorted(name for name, value in values.items() if value and _is_ordinary(value))
 
     def _found(self, path: Path) -> str:
         try:
@@ -90,6 +116,10 @@ def _files(directory: Path) -> dict[Path, object]:
                     state = entry.stat()
                     found[Path(entry.path)] = (state.st_ino, state.st_mtime_ns, state.st_size)
     return found
+
+
+def _is_ordinary(value: str) -> bool:
+    return len(value) < SHORT or value.lower() in COMMON
 
 
 def _is_text(value: str) -> bool:

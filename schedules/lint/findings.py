@@ -9,6 +9,7 @@ from schedules.lint.labels import label_findings
 from schedules.lint.overlap import catch_up_findings, steps_findings
 from schedules.lint.project import project_findings
 from schedules.lint.reading import reading_findings
+from schedules.lint.secrets import secret_findings
 from schedules.lint.times import never_fires, times_findings
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def findings(
             reading_findings(job, found, project.name, now),
             steps_findings(job),
             label_findings(job),
+            secret_findings(job),
         )
         for finding in chain.from_iterable(seen):
             if finding.id not in job.lint.ignore:

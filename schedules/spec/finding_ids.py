@@ -21,6 +21,7 @@ FindingId = Literal[
     "nothing-to-move",
     "calendar-unused",
     "label-renamed",
+    "secret-ordinary",
     "crowded",
     "quiet-window",
     "dst-horizon",

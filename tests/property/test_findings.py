@@ -162,6 +162,12 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("zone-fixed-offset", {"schedule": "CRON_TZ=GMT 0 8 * * *"}, "GMT is an abbreviation"),
     ("nothing-to-move", {"on_holiday": "next_business_day"}, "there are none"),
     ("label-renamed", {"labels": {"severity": "low"}}, "this one is `exported_severity` there"),
+    (
+        "secret-ordinary",
+        {"run": {"command": {"argv": ["x"], "env": {"U": "${secret:DB_USER}"}}}},
+        "`DB_USER` is a secret",
+    ),
+    ("secret-ordinary", {"run": {"http": {"url": "https://${secret:host}/"}}}, "`host` is a secret"),
 ]
 
 
@@ -232,6 +238,10 @@ def test_a_finding_fires_and_is_switched_off_for_the_job(kind: str, fields: dict
         ("zone-fixed-offset", {"timezone": "America/New_York"}),
         ("nothing-to-move", {"on_holiday": "next_business_day", "except": ["freeze"]}),
         ("label-renamed", {"labels": {"cost-center": "7", "namespace": "shop"}}),
+        (
+            "secret-ordinary",
+            {"run": {"http": {"url": "https://x.internal/", "headers": {"A": "${secret:USER_TOKEN}"}}}},
+        ),
     ],
 )
 def test_what_is_right_is_not_found(kind: str, fields: dict[str, Any]) -> None:

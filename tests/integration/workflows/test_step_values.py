@@ -70,7 +70,8 @@ async def client(server: DevServer, tmp_path_factory: pytest.TempPathFactory) ->
         modules="said",
         allow_commands="true",
         TICKWRIGHT_SECRET_DB_USER="app",
-    ):
+    ) as running:
+        await running.until_log("secrets_ordinary", names=["DB_USER"])
         yield await Client.connect(server.address, data_converter=data_converter(CodecKeys()))
 
 

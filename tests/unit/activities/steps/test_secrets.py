@@ -85,3 +85,12 @@ def test_all_secrets_are_known_for_redaction_and_renewed_with_their_files(tmp_pa
     (tmp_path / "DB").write_text("the second one of the file\n")
     assert "the second one of the file" in store.forms()
     assert "first-of-the-file" not in store.forms()
+
+
+def test_secrets_with_ordinary_values_are_named_without_their_values(tmp_path: Path) -> None:
+    (tmp_path / "PIN").write_text("47\n")
+    (tmp_path / "TOKEN").write_text("8c1f0e7b2a\n")
+    values = {"DB_USER": "app", "STAGE": "Production", "KEY": "8c1f0e7b2b", "EMPTY": ""}
+    environ = {f"TICKWRIGHT_SECRET_{name}": value for name, value in values.items()}
+    assert SecretStore({**environ, "HOST": "x"}, tmp_path).ordinary() == ["DB_USER", "PIN", "STAGE"]
+    assert SecretStore({}).ordinary() == []
