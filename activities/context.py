@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC
 from threading import Event
 from typing import TYPE_CHECKING, Any
+
+from activities.occurrence import stamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +72,7 @@ class JobContext:
 
         logger: structlog.stdlib.BoundLogger = structlog.get_logger().bind(
             job=self.job,
-            scheduled_time=self.scheduled_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            scheduled_time=stamp(self.scheduled_at),
             run_id=self.run_id,
             step=self.step,
             attempt=self.attempt,

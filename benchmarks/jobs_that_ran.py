@@ -17,9 +17,9 @@ from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSear
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE, JobRequest, JobResult
+from activities.occurrence import stamp
 from schedules.compile.job import compile_project
 from schedules.cron.occurrences import previous_before
-from schedules.ledger.reasons import stamp
 from schedules.ledger.records import Records
 from schedules.ledger.translate import SCHEDULED_BY
 from schedules.lint.load import load_checked

@@ -28,8 +28,8 @@ from activities.contract import (
     Outcome,
     TimesRequest,
 )
+from activities.occurrence import stamp
 from schedules.compile.job import compile_project
-from schedules.ledger.reasons import stamp
 from schedules.lint.load import load_checked
 from schedules.server.gateway import TemporalGateway
 from schedules.sync.apply import Applier

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from playwright.async_api import async_playwright
 
+from activities.occurrence import stamp
 from schedules.board.guard import Guard
 from schedules.board.latest import Latest
 from schedules.board.picture import Picture
@@ -18,7 +19,6 @@ from schedules.board.routes import Board
 from schedules.cron import between
 from schedules.ledger.facts import Job, Run, Status
 from schedules.ledger.overview import Close
-from schedules.ledger.reasons import stamp
 from schedules.ledger.selection import Selection
 from schedules.ledger.state import state_of
 from schedules.model import Calendar, Interval, Range, Times

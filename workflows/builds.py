@@ -10,7 +10,7 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.contract import BUILDS_WORKFLOW, START_REBOOT_RUNS, NewBuild
-    from workflows.policy import OCCURRENCE_TIME
+    from activities.occurrence import stamp
 
 REMEMBERED = 1_000
 """Builds, the newest of them: an older one that came back would count as new."""
@@ -52,7 +52,7 @@ class BuildsWorkflow:
         try:
             await workflow.execute_activity(
                 START_REBOOT_RUNS,
-                NewBuild(build_id, workflow.info().task_queue, workflow.now().strftime(OCCURRENCE_TIME)),
+                NewBuild(build_id, workflow.info().task_queue, stamp(workflow.now())),
                 start_to_close_timeout=timedelta(minutes=5),
                 retry_policy=RetryPolicy(
                     initial_interval=FIRST_WAIT, maximum_interval=LONGEST_WAIT, maximum_attempts=TRIES

@@ -36,7 +36,8 @@ with workflow.unsafe.imports_passed_through():
         LateVerdict,
         NotRun,
     )
-    from activities.late.decision import instant, is_too_late, occurrence_id, text, too_late
+    from activities.late.decision import instant, is_too_late, too_late
+    from activities.occurrence import occurrence_id, stamp
     from workflows.occurrence import SCHEDULED_START
 
 if TYPE_CHECKING:
@@ -182,5 +183,5 @@ def _not_run(decided: NotRun | None, dropped: list[datetime], rule: CatchUpReque
         return decided
     reason = too_late(workflow.now() - dropped[0], rule)
     if decided is None:
-        return NotRun(len(dropped), text(dropped[0]), text(dropped[-1]), reason)
-    return NotRun(decided.count + len(dropped), decided.first, text(dropped[-1]), f"{decided.reason}; {reason}")
+        return NotRun(len(dropped), stamp(dropped[0]), stamp(dropped[-1]), reason)
+    return NotRun(decided.count + len(dropped), decided.first, stamp(dropped[-1]), f"{decided.reason}; {reason}")

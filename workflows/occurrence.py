@@ -11,8 +11,9 @@ from temporalio.common import SearchAttributeKey
 
 with workflow.unsafe.imports_passed_through():
     from activities.contract import JobResult
-    from activities.late.decision import instant, occurrence_id
+    from activities.late.decision import instant
     from activities.notices.contract import Success
+    from activities.occurrence import occurrence_id, stamp
     from workflows import policy
     from workflows.told import tell_run
 
@@ -52,7 +53,7 @@ class Occurrence:
     @property
     def scheduled_at(self) -> str:
         """RFC 3339 in UTC, whole seconds."""
-        return self.scheduled.strftime(policy.OCCURRENCE_TIME)
+        return stamp(self.scheduled)
 
     @cached_property
     def handed_on(self) -> bool:

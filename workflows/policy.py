@@ -18,6 +18,7 @@ from temporalio.exceptions import (
 )
 
 from activities.contract import HANDLER_FAILED, HANDLER_TIMEOUT, WORKER_SHUTDOWN, LastSuccess
+from activities.occurrence import scheduled_time as time_of
 from activities.steps.output import MAX_OUTPUT, MAX_OUTPUTS, bound_all
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from activities.contract import JobResult, Outcome, RetryRequest, StepRequest, StepResult
 
-OCCURRENCE_TIME = "%Y-%m-%dT%H:%M:%SZ"
 _OWN_TYPES = {HANDLER_FAILED, HANDLER_TIMEOUT, WORKER_SHUTDOWN}
 _STARTED = {TimeoutType.START_TO_CLOSE, TimeoutType.HEARTBEAT}
 """Limits that only an attempt which has begun can meet."""
@@ -55,10 +55,7 @@ def scheduled_time(workflow_id: str, attribute: datetime | None, start: datetime
     """
     if attribute is not None:
         return attribute.astimezone(UTC)
-    try:
-        return datetime.strptime(workflow_id[-20:], OCCURRENCE_TIME).replace(tzinfo=UTC)
-    except ValueError:
-        return start.astimezone(UTC).replace(microsecond=0)
+    return time_of(workflow_id) or start.astimezone(UTC).replace(microsecond=0)
 
 
 def retry_policy(retry: RetryRequest, earlier_attempts: int = 0) -> RetryPolicy:

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from activities.contract import LateVerdict, NotRun
+from activities.occurrence import occurrence_id, stamp
 
 if TYPE_CHECKING:
     from activities.contract import CatchUpRequest, LateStart, Outcome
@@ -130,14 +131,14 @@ class _Decision:
         not_run = None
         if count:
             dropped = self._occurrences.previous_before(live[0]) if live else last
-            not_run = NotRun(count, text(first), text(dropped or last), reason)
+            not_run = NotRun(count, stamp(first), stamp(dropped or last), reason)
         return LateVerdict(
             run=False,
             outcome=outcome,
             reason=reason,
-            instead=[text(at) for at in live],
+            instead=[stamp(at) for at in live],
             not_run=not_run,
-            caught_up_to=text(last),
+            caught_up_to=stamp(last),
         )
 
     def _due(self) -> list[datetime]:
@@ -177,7 +178,7 @@ def dropped(late: LateStart, occurrences: Occurrences, before: datetime | None) 
         if skip
         else f"superseded: the newest {late.catchup.max_missed} of the missed run"
     )
-    return NotRun(occurrences.count_between(first, scheduled), text(first), text(last), reason)
+    return NotRun(occurrences.count_between(first, scheduled), stamp(first), stamp(last), reason)
 
 
 def reference(late: LateStart, evidence: Evidence) -> datetime:
@@ -212,16 +213,6 @@ def lateness(by: timedelta) -> str:
     return " ".join(f"{count}{unit}" for count, unit in parts[first : first + 2] if count) or "0s"
 
 
-def occurrence_id(job: str, at: datetime) -> str:
-    """The workflow id under which the server starts the occurrence."""
-    return f"{job}-{text(at)}"
-
-
 def instant(text: str) -> datetime:
     """The aware time that RFC 3339 text names."""
     return datetime.fromisoformat(text)
-
-
-def text(at: datetime) -> str:
-    """RFC 3339 in UTC, whole seconds."""
-    return f"{at:%Y-%m-%dT%H:%M:%SZ}"

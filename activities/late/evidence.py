@@ -11,8 +11,9 @@ from temporalio.client import ScheduleActionExecutionStartWorkflow
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contract import ASKED_MEMO, BACKFILL_PREFIX
-from activities.late.decision import WAITING, Evidence, instant, occurrence_id, started_late, text
+from activities.late.decision import WAITING, Evidence, instant, started_late
 from activities.late.scheduler_history import RPC_TIMEOUT, SchedulerHistory
+from activities.occurrence import occurrence_id, scheduled_time, stamp
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -77,7 +78,7 @@ class Witness:
         runs = self._client.list_workflows(query, limit=LOOKED_AT, rpc_timeout=RPC_TIMEOUT)
         ids = [run.id async for run in runs]
         ids += [each.workflow_id for _, each in _starts(schedule)]
-        known = [schedule.info.created_at, schedule.info.last_updated_at, *map(_time_of, ids)]
+        known = [schedule.info.created_at, schedule.info.last_updated_at, *map(scheduled_time, ids)]
         return max((at for at in known if at and at < instant(late.scheduled_at)), default=None)
 
     async def _others(self, late: LateStart) -> list[WorkflowExecution]:
@@ -145,16 +146,8 @@ def _starts(schedule: ScheduleDescription) -> list[tuple[datetime, ScheduleActio
     return [(at, action) for at, action in done if isinstance(action, ScheduleActionExecutionStartWorkflow)]
 
 
-def _time_of(workflow_id: str) -> datetime | None:
-    """The time at the end of an occurrence's id."""
-    try:
-        return instant(workflow_id[-20:])
-    except ValueError:
-        return None
-
-
 def _is_occurrence(workflow_id: str, job: str, occurrences: Occurrences) -> bool:
     """Whether the run stands for a time of the schedule; one triggered by hand stands for the moment of its trigger."""
-    at = _time_of(workflow_id)
+    at = scheduled_time(workflow_id)
     known = occurrences.next_after(at - timedelta(seconds=1)) if at else None
-    return known is not None and at is not None and text(known) == text(at) and workflow_id == occurrence_id(job, at)
+    return known is not None and at is not None and stamp(known) == stamp(at) and workflow_id == occurrence_id(job, at)

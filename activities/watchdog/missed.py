@@ -19,6 +19,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contract import OUTCOME_ATTRIBUTE
 from activities.notices.contract import LOOK_FOR_MISSED
+from activities.occurrence import occurrence_id, stamp
 from activities.watchdog.contract import Finding, Look, Seen
 from activities.watchdog.held_back import NEVER, held_back
 from activities.watchdog.rules import Tally, begins_with, is_after_outage, is_to_be_asked, latest_to_ask
@@ -83,7 +84,7 @@ class WatchActivities:
 
     async def _find(self, job: WatchedJob, at: datetime, now: datetime) -> Finding | None:
         """Why the run of a job at a time did not begin; None where it did, or was not to."""
-        if run := await self._run(f"{job.job}-{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"):
+        if run := await self._run(occurrence_id(job.job, at)):
             return _did_nothing(run) or _waits(run, job, now)
         schedule = await self._schedule(job.job)
         if schedule is None:
@@ -142,14 +143,14 @@ def _did_nothing(run: WorkflowExecutionDescription) -> Finding | None:
     """Whether a run began too late to do its work."""
     if not (outcome := _not_done(run)):
         return None
-    return Finding("other", f"it could start only at {run.start_time:%Y-%m-%dT%H:%M:%SZ}, and so ended as {outcome}")
+    return Finding("other", f"it could start only at {stamp(run.start_time)}, and so ended as {outcome}")
 
 
 def _decided_for_it(run: WorkflowExecutionDescription) -> Finding | None:
     """Whether a late run before it, which speaks for all that was missed, let it go: after an outage the server starts but one."""
     if not (outcome := _not_done(run)):
         return None
-    began = f"{run.start_time:%Y-%m-%dT%H:%M:%SZ}"
+    began = stamp(run.start_time)
     return Finding(
         "other", f"nothing could start before {began}; {run.id} ended as {outcome}, and speaks for it as well"
     )
@@ -165,7 +166,7 @@ def _waits(run: WorkflowExecutionDescription, job: WatchedJob, now: datetime) ->
     """Whether a run has been waiting for a worker all the time."""
     if run.status != WorkflowExecutionStatus.RUNNING:
         return None
-    since = f"the run {run.id} has waited for a worker since {run.start_time:%Y-%m-%dT%H:%M:%SZ}"
+    since = f"the run {run.id} has waited for a worker since {stamp(run.start_time)}"
     if run.history_length <= NOT_TAKEN:
         return Finding("other", f"{since}; is one running for the task queue `{run.task_queue}`?")
     pending = run.raw_description.pending_activities

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from activities.occurrence import stamp
 from activities.watchdog.contract import Missed, WatchState
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def begins_with(now: datetime) -> WatchState:
     """The state before the first look: nothing is known to be missing, and nothing before is looked at."""
-    return WatchState(_text(now), _text(now))
+    return WatchState(stamp(now), stamp(now))
 
 
 def is_after_outage(request: WatchdogRequest, state: WatchState, now: datetime) -> bool:
@@ -56,7 +57,7 @@ class Tally:
             missing.pop(job.job, None)
             told.discard(job.job)
         else:
-            first = datetime.fromisoformat(missing.setdefault(job.job, _text(at)))
+            first = datetime.fromisoformat(missing.setdefault(job.job, stamp(at)))
             paused |= {job.job} if finding.kind == "paused" else set()
             patient = finding.kind == "paused" and (self.now - first).total_seconds() < job.paused_for
             if job.job not in told and not patient:
@@ -66,11 +67,7 @@ class Tally:
 
     def done(self, request: WatchdogRequest) -> WatchState:
         """The state for the next look; jobs that are watched no more are forgotten."""
-        names, text = {job.job for job in request.jobs}, _text(self.now)
+        names, text = {job.job for job in request.jobs}, stamp(self.now)
         known = {name: first for name, first in self.state.missing.items() if name in names}
         told, paused = ([name for name in each if name in names] for each in (self.state.told, self.state.paused))
         return WatchState(text, text, known, told, paused)
-
-
-def _text(at: datetime) -> str:
-    return at.strftime("%Y-%m-%dT%H:%M:%SZ")

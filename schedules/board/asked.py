@@ -7,13 +7,14 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from activities.occurrence import stamp
 from schedules.board.cells import CELL
 from schedules.board.kinds import kind_of
 from schedules.console.table import one_line
 from schedules.errors import TickwrightError
 from schedules.ledger.explain import explain
 from schedules.ledger.occurrences import ledger
-from schedules.ledger.reasons import SLACK, stamp
+from schedules.ledger.reasons import SLACK
 from schedules.views.explain import explained_lines
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from activities.occurrence import stamp
 from schedules.commands.options import given_registry, project_options
 from schedules.console.terminal import STDOUT
 from schedules.errors import SettingsError
@@ -56,7 +57,7 @@ def execute(options: argparse.Namespace) -> int:
     after = now if options.start is None else _start(options.start, asked.timezone)
     times = list(islice(upcoming(asked.compile_at, after), options.count))
     if options.output == "json":
-        found = {"occurrences": [f"{each:%Y-%m-%dT%H:%M:%SZ}" for each in times]}
+        found = {"occurrences": [stamp(each) for each in times]}
         STDOUT.answer(json.dumps(found, indent=2) + "\n")
     else:
         from schedules.views.next import next_text

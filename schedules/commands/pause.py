@@ -64,7 +64,7 @@ async def pause(
 ) -> tuple[str, str]:
     """Pauses one job: the note that it has now, and what to know besides. Raises ServerError."""
     from activities.contract import ResumeOrder
-    from schedules.ledger.reasons import stamp
+    from activities.occurrence import stamp
     from schedules.notes import pause_note, resumed_note
     from schedules.operating.nobody import nobody_there
 

@@ -68,8 +68,8 @@ async def _account(records: Records, options: argparse.Namespace, now: datetime)
 
 
 def _show(options: argparse.Namespace, found: Account, shown: list[Occurrence]) -> None:
+    from activities.occurrence import stamp
     from schedules.console.table import console, table
-    from schedules.ledger.reasons import stamp
     from schedules.views.occurrences import COLUMNS, occurrence_json, occurrence_row
 
     job = found.job

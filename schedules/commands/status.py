@@ -64,8 +64,8 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _show(found: Overview, output: str, now: datetime) -> None:
+    from activities.occurrence import stamp
     from schedules.console.table import console
-    from schedules.ledger.reasons import stamp
     from schedules.views.status import state_json
 
     if output == "json":

@@ -16,6 +16,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from activities.contract import CatchUpRequest
+from activities.occurrence import stamp
 from schedules.cron import Occurrences
 from schedules.cron.offsets import END
 from schedules.model import ZERO
@@ -59,7 +60,7 @@ def compile_catch_up(job: JobSpec, times: Times, begin: datetime) -> CatchUpRequ
         jitter=float(times.jitter),
         max_missed=most,
         start_deadline=deadline,
-        end_at=times.end_at.strftime("%Y-%m-%dT%H:%M:%SZ") if times.end_at else "",
+        end_at=stamp(times.end_at) if times.end_at else "",
     )
 
 

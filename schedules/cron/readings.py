@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from activities.occurrence import stamp
 from schedules.cron.errors import CronError
 from schedules.cron.occurrences import next_after
 from schedules.recurrence import Times
@@ -46,4 +47,4 @@ def _next(name: str, compiled_as: Callable[[str], Compiled], after: datetime) ->
         Times(compiled.timezone, compiled.calendars, compiled.intervals, compiled.exclusions, end_at=compiled.end_at),
         after,
     )
-    return f"next at {found:%Y-%m-%dT%H:%M:%SZ}" if found else "never"
+    return f"next at {stamp(found)}" if found else "never"

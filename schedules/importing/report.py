@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any, Final
 
+from activities.occurrence import stamp
 from schedules.importing.imported import Imported
 from schedules.importing.old_job import CLASSES, JobClass, OldJob, Policy
 from schedules.importing.proof import Proof
@@ -157,8 +157,3 @@ def _some(names: list[str], most: int = 5) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-def stamp(at: datetime) -> str:
-    """RFC 3339 in UTC, whole seconds."""
-    return f"{at:%Y-%m-%dT%H:%M:%SZ}"

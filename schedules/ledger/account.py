@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from activities.occurrence import stamp
 from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.occurrences import ledger
-from schedules.ledger.reasons import SLACK, stamp
+from schedules.ledger.reasons import SLACK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

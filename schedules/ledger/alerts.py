@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from activities.occurrence import stamp
 from schedules.ledger.facts import NOT_RUN
 from schedules.text.duration import format_duration
 
@@ -157,9 +158,7 @@ def _why_not_missed(at: datetime, verdict: Verdict, watching: Watching | None) -
     until = at + timedelta(seconds=job.grace)
     if not state.looked_at or until > datetime.fromisoformat(state.looked_at):
         looked = state.looked_at or "never"
-        return (
-            f"its grace of {_length(job.grace)} ends at {until:%Y-%m-%dT%H:%M:%SZ}; the watchdog last looked: {looked}"
-        )
+        return f"its grace of {_length(job.grace)} ends at {stamp(until)}; the watchdog last looked: {looked}"
     if (first := state.missing.get(job.job)) and job.job in state.told:
         return f"told once of the job, of its time {first}, until it runs again"
     if first and job.job in state.paused:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from schedules.ledger.facts import TIME_LENGTH, Job
+from activities.occurrence import job_of
+from schedules.ledger.facts import Job
 from schedules.ledger.translate import SCHEDULED_BY, run_from
 from schedules.model import Times
 
@@ -30,7 +31,7 @@ async def deleted_job(records: Records, name: str, now: datetime) -> Job | None:
     return Job(
         name,
         times or NO_TIMES,
-        workflow_id=newest.id[: -TIME_LENGTH - 1],
+        workflow_id=job_of(newest.id),
         workflow_type=workflow_type,
         deleted_at=max(last or newest.started_at, newest.started_at),
     )

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 from zoneinfo import ZoneInfo
 
+from activities.occurrence import stamp
 from schedules.cron.occurrences import next_after, previous_before
 from schedules.times.moment import local_text
 
@@ -81,7 +82,7 @@ def _gap_note(times: Times, moment: Moment, clock: str) -> str:
     instead = next_after(times, change - SECOND)
     if instead is None or instead > shifted:
         return f"{gap}, and the job does not run in its place"
-    return f"{gap}; the job runs at {local_text(instead, times.timezone)} ({instead:%Y-%m-%dT%H:%M:%SZ}) in its place"
+    return f"{gap}; the job runs at {local_text(instead, times.timezone)} ({stamp(instead)}) in its place"
 
 
 def _moved_notes(times: Times, at: datetime) -> list[str]:

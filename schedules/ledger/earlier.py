@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from activities.occurrence import stamp
+from activities.occurrence import scheduled_time, stamp
 from schedules.ledger.case import Case, Reason, length
-from schedules.ledger.facts import scheduled_time
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
 def was_started(case: Case) -> Reason | None:
     """The schedule knows its last starts by name, for longer than their runs are kept."""
-    if f"{case.job.prefix}{stamp(case.at)}" not in case.job.recent:
+    if case.job.occurrence_id(case.at) not in case.job.recent:
         return None
     if case.now - case.at <= case.slack:
         return Reason("due", "the schedule has just started it")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from schedules.ledger.reasons import stamp
+from activities.occurrence import stamp
 from schedules.ledger.selection import job_or_its_past
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from activities.contract import CatchUpRequest, JobResult
+from activities.occurrence import OccurrenceId, occurrence_id
 from schedules.model import Overlap, Times
 
 Status = Literal["running", "completed", "failed", "cancelled", "terminated", "timed_out", "continued"]
@@ -53,8 +54,6 @@ ENDINGS: dict[Status, Verdict] = {
     "timed_out": "timed_out",
     "continued": "running",
 }
-TIME = "%Y-%m-%dT%H:%M:%SZ"
-TIME_LENGTH = len("2027-03-01T13:00:00Z")
 NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -164,10 +163,6 @@ class Job:
         """What the workflow ids of its runs begin with, before the time."""
         return f"{self.workflow_id or self.name}-"
 
-
-def scheduled_time(workflow_id: str) -> datetime | None:
-    """The time at the end of an occurrence's id; None where there is none."""
-    try:
-        return datetime.strptime(workflow_id[-TIME_LENGTH:], TIME).replace(tzinfo=UTC)
-    except ValueError:
-        return None
+    def occurrence_id(self, at: datetime) -> OccurrenceId:
+        """The workflow id of its run at an aware time."""
+        return occurrence_id(self.workflow_id or self.name, at)

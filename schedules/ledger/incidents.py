@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from temporalio.api.common.v1 import Payloads
 
 from activities.notices.contract import INCIDENT_MEMO, INCIDENT_PREFIX, INCIDENT_WORKFLOW
-from schedules.ledger.reasons import stamp
+from activities.occurrence import stamp
 from schedules.ledger.state import OpenIncident
 from schedules.ledger.story import first_value
 

@@ -7,8 +7,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
 from activities.contract import BACKFILL_PREFIX
+from activities.occurrence import stamp
 from schedules.cron import between
-from schedules.ledger.reasons import Case, Reason, stamp, why_not
+from schedules.ledger.reasons import Case, Reason, why_not
 from schedules.ledger.replaced import replaced
 
 if TYPE_CHECKING:

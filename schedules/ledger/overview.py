@@ -10,13 +10,14 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE
+from activities.occurrence import job_of, stamp
 from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.account import may_account
 from schedules.ledger.chains import chained
-from schedules.ledger.facts import TIME_LENGTH, TROUBLE
+from schedules.ledger.facts import TROUBLE
 from schedules.ledger.occurrences import ledger
 from schedules.ledger.pauses import pause_end
-from schedules.ledger.reasons import SLACK, stamp
+from schedules.ledger.reasons import SLACK
 from schedules.ledger.records import gathered
 from schedules.ledger.replaced import may_be_replaced, replaced
 from schedules.ledger.state import JobState, state_of
@@ -147,7 +148,7 @@ def runs_by_job(jobs: Sequence[Job], runs: Iterable[Run]) -> dict[str, list[Run]
     """The runs of each of the jobs."""
     found: dict[str, list[Run]] = {job.name: [] for job in jobs}
     for run in runs:
-        name = run.id[: -TIME_LENGTH - 1]
+        name = job_of(run.id)
         if (of := found.get(name if name in found else run.scheduled_by)) is not None:
             of.append(run)
     return found

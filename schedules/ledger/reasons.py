@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from schedules.ledger.facts import Run, Verdict
     from schedules.ledger.timeline import Event, Timeline
 
-__all__ = ["SLACK", "Case", "Reason", "stamp", "why_not"]
+__all__ = ["SLACK", "Case", "Reason", "why_not"]
 
 
 def why_not(case: Case) -> Reason:

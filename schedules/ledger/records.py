@@ -22,7 +22,6 @@ from activities.contract import OWNER_ATTRIBUTE
 from schedules.errors import ServerError, UndecodableError
 from schedules.ledger.chains import chained
 from schedules.ledger.ends import failure_message, job_result
-from schedules.ledger.reasons import stamp
 from schedules.ledger.scheduler import DIVISION, ID_PREFIX, Part, part_of, timeline_of
 from schedules.ledger.translate import job_from_description, job_from_listing, run_from
 from schedules.server.calls import Calls
@@ -126,9 +125,9 @@ class Records:
 
         `also` is what a visibility query asks for besides.
         """
-        first, last = (f"{job.prefix}{stamp(at)}".replace("'", "''") for at in (since, until))
+        first, last = (job.occurrence_id(at).replace("'", "''") for at in (since, until))
         found = await self.runs(f"WorkflowId BETWEEN '{first}' AND '{last}'" + (f" AND {also}" if also else ""), most)
-        runs = [run for run in found.runs if run.id == f"{job.prefix}{stamp(run.scheduled_at)}"]
+        runs = [run for run in found.runs if run.id == job.occurrence_id(run.scheduled_at)]
         return replace(found, runs=chained(job, runs))
 
     async def runs_with(self, attribute: str, values: Sequence[str], also: str = "") -> list[Run]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from activities.occurrence import stamp
 from schedules.ledger.facts import LEFT_OUT, LOST, NOT_RUN, TROUBLE
-from schedules.ledger.reasons import SLACK, stamp
+from schedules.ledger.reasons import SLACK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

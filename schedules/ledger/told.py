@@ -9,11 +9,10 @@ from temporalio.converter import value_to_type
 
 from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE
 from activities.notices.contract import INCIDENT_PREFIX, MISSED_PREFIX, WATCHDOG_WORKFLOW
+from activities.occurrence import job_of, stamp
 from activities.watchdog.contract import WatchdogRequest, WatchState
 from schedules.ledger.alerts import DIRECT, MISSABLE, UNREADABLE, Alerts, Watching, of_missed, of_run
-from schedules.ledger.facts import TIME_LENGTH
 from schedules.ledger.notices import UnknownRequestError, alerts_of, told_by
-from schedules.ledger.reasons import stamp
 from schedules.ledger.records import gathered
 from schedules.ledger.story import first_value
 
@@ -97,7 +96,7 @@ async def _watching(records: Records, job: Job) -> Watching | None:
     query = f"WorkflowType = '{WATCHDOG_WORKFLOW}' AND {OWNER_ATTRIBUTE} = '{job.owner}' AND CloseTime IS NOT NULL"
     newest: dict[str, WorkflowExecutionInfo] = {}
     for each in await records.newest_executions(query):
-        newest.setdefault(each.execution.workflow_id[: -TIME_LENGTH - 1], each)
+        newest.setdefault(job_of(each.execution.workflow_id), each)
     looks = list(newest.values())[:MOST_WATCHDOGS]
     found = await gathered(lambda each: _look(records, each, job.name), looks)
     return next((each for each in found if each), None)

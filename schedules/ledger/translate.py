@@ -10,7 +10,8 @@ from temporalio.api.enums.v1 import WorkflowExecutionStatus
 from temporalio.converter import value_to_type
 
 from activities.contract import ASKED_MEMO, JOB_WORKFLOW, OUTCOME_ATTRIBUTE, JobRequest
-from schedules.ledger.facts import Job, Run, Status, scheduled_time
+from activities.occurrence import scheduled_time
+from schedules.ledger.facts import Job, Run, Status
 from schedules.plan.listed import LISTED_ENTRIES
 from schedules.server.translate_info import from_listing, from_search_attributes
 

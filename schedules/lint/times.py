@@ -7,6 +7,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from activities.occurrence import stamp
 from activities.steps.graph import ancestors, needs_of
 from schedules.compile.steps import compile_steps
 from schedules.cron import Occurrences
@@ -101,9 +102,7 @@ def _beyond(job: JobSpec, found: JobTimes) -> Iterator[Finding]:
 def _ended(job: JobSpec, times: Times, now: datetime) -> Iterator[Finding]:
     last = Occurrences(times).previous_before(now)
     if last is not None:
-        yield Finding(
-            "ended", f"runs no more: its last time was {last:%Y-%m-%dT%H:%M:%SZ}; remove it", ("schedule",), job.name
-        )
+        yield Finding("ended", f"runs no more: its last time was {stamp(last)}; remove it", ("schedule",), job.name)
 
 
 def _rarely(job: JobSpec, times: Times, now: datetime, following: list[datetime]) -> Iterator[Finding]:

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from activities.contract import JOB_WORKFLOW
+from activities.occurrence import stamp
 from schedules.ledger.facts import NEVER
 from schedules.ledger.overview import MOST_RUNS, RUNNING, closer, known_times, marked, runs_by_job
-from schedules.ledger.reasons import SLACK, stamp
+from schedules.ledger.reasons import SLACK
 from schedules.ledger.records import Found, gathered
 from schedules.ledger.translate import SCHEDULED_BY
 from schedules.monitor.durations import read_durations, taken

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from schedules.ledger.explain import story
 from schedules.ledger.facts import Run
-from schedules.ledger.reasons import stamp
 from schedules.ledger.translate import run_from
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ UNFINISHED = "started"
 
 async def newest_run(records: Records, job: Job, at: datetime) -> Run | None:
     """The newest run of an occurrence, by the server's own state of it and not by its index; None for none."""
-    sought = Run(f"{job.prefix}{stamp(at)}", "", at, at)
+    sought = Run(job.occurrence_id(at), "", at, at)
     described = await records.described(sought.id, sought.run_id)
     return run_from(described.workflow_execution_info) if described else None
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 from statistics import median
 from typing import TYPE_CHECKING
 
+from activities.occurrence import stamp
 from schedules.ledger.facts import NEVER
-from schedules.ledger.reasons import stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

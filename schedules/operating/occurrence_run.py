@@ -6,10 +6,10 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from activities.contract import BACKFILL_PREFIX
+from activities.occurrence import stamp
 from schedules.errors import SettingsError
 from schedules.ledger.account import account
 from schedules.ledger.due import due
-from schedules.ledger.reasons import stamp
 from schedules.ledger.translate import job_request
 from schedules.operating.assign import assigned
 from schedules.operating.backfills import Backfills
@@ -50,7 +50,7 @@ async def run_occurrence(
     if options.scheduled_at:
         moment = moment_of(job, options.scheduled_at, now)
         if len(moment.instants) > 1:
-            both = " or ".join(f"{each:%Y-%m-%dT%H:%M:%SZ}" for each in moment.instants)
+            both = " or ".join(stamp(each) for each in moment.instants)
             raise SettingsError(f"--scheduled-at {options.scheduled_at} happens twice; write {both}")
         at = _scheduled(job, moment, now)
         await _check_ran(records, job, at, now, options, tell)
@@ -89,14 +89,14 @@ async def _check_ran(
         return
     known = occurrences[0]
     if known.verdict in GOES_ON:
-        raise SettingsError(f"{job.prefix}{stamp(at)} is {known.verdict} already: {known.reason or 'see `explain`'}")
+        raise SettingsError(f"{job.occurrence_id(at)} is {known.verdict} already: {known.reason or 'see `explain`'}")
     has_succeeded = known.verdict == "succeeded" or any(run.verdict == "succeeded" for run in known.others)
     if has_succeeded and not options.again:
         raise SettingsError(
-            f"{job.prefix}{stamp(at)} has succeeded already; to run it once more, with another idempotency key, add --again"
+            f"{job.occurrence_id(at)} has succeeded already; to run it once more, with another idempotency key, add --again"
         )
     if known.run is not None:
-        tell(f"{job.prefix}{stamp(at)} ran before: {known.verdict}")
+        tell(f"{job.occurrence_id(at)} ran before: {known.verdict}")
 
 
 def _params(observed: ObservedSchedule, job: Job, options: argparse.Namespace) -> dict[str, dict[str, Any]]:
@@ -120,7 +120,7 @@ async def _followed(
     stop: asyncio.Event,
 ) -> Triggered:
     """Waits for the start, and with --wait for the end."""
-    workflow_id, backfills = f"{job.prefix}{stamp(at)}", Backfills(records.client)
+    workflow_id, backfills = job.occurrence_id(at), Backfills(records.client)
     loop = asyncio.get_running_loop()
     told, patience = False, loop.time() + PATIENCE
     while not stop.is_set():

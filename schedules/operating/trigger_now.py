@@ -6,8 +6,8 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from activities.occurrence import stamp
 from schedules.errors import ServerError
-from schedules.ledger.reasons import stamp
 from schedules.operating.follow import follow_run, newest_run
 from schedules.operating.triggered import Triggered
 from schedules.operating.writes import Writes
@@ -41,7 +41,7 @@ async def trigger_now(
     observed = await writes.gateway.describe(job.name)
     running = observed.activity.running if observed else ()
     at = await _free_second(records, job, now)
-    workflow_id = f"{job.prefix}{stamp(at)}"
+    workflow_id = job.occurrence_id(at)
     if running and overlap == "skip":
         reason = f"{running[0]} is running and overlap is skip; wait for it, or add --overlap buffer_one or allow_all"
         return Triggered(job.name, workflow_id, stamp(at), "dropped", reason)

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from activities.occurrence import stamp
 from schedules.cron.occurrences import Occurrences
 from schedules.cron.reboot import has_mark
 from schedules.model import Policies
@@ -171,7 +172,7 @@ def _held_back(observed: ObservedSchedule, now: datetime) -> Iterator[datetime]:
     started, created = observed.activity.started, observed.activity.created_at
     begin = now - timedelta(seconds=jitter)
     for at in Occurrences(observed.times).between(max(begin, created or begin), now):
-        if not any(run.endswith(f"-{at:%Y-%m-%dT%H:%M:%SZ}") for run in started):
+        if not any(run.endswith(f"-{stamp(at)}") for run in started):
             yield at
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schedules.console.terminal import say
+from activities.occurrence import stamp
 from schedules.errors import NOT_TRIED
 from schedules.notes import SIGNATURE
 from schedules.plan.differences import telling
@@ -34,7 +35,7 @@ class Audit:
 
     def note(self, verb: str, now: datetime) -> str:
         """What the schedule's note will say."""
-        return f"{SIGNATURE} {verb} by {self.who} at {now:%Y-%m-%dT%H:%M:%SZ}{self._from()}"
+        return f"{SIGNATURE} {verb} by {self.who} at {stamp(now)}{self._from()}"
 
     def line(self, applied: Applied, now: datetime) -> str:
         """The log line of one write, or of one that failed."""
@@ -43,7 +44,7 @@ class Audit:
         fields = ", ".join(item.field for item in diff[:FIELDS_SHOWN])
         more = f" and {len(diff) - FIELDS_SHOWN} more" if len(diff) > FIELDS_SHOWN else ""
         what = f"{change.verb} {change.job} {applied.result}{f' ({fields}{more})' if fields else ''}"
-        return printable(f"{now:%Y-%m-%dT%H:%M:%SZ} {self.who}{self._from()}: {what}")
+        return printable(f"{stamp(now)} {self.who}{self._from()}: {what}")
 
     def _from(self) -> str:
         return f", commit {self.commit}" if self.commit else ""

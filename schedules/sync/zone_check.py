@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from activities.occurrence import stamp
 from schedules.cron import between, next_after, previous_before
 from schedules.cron.transitions import zone_nights
 from schedules.times.horizon import horizon
@@ -89,4 +90,4 @@ def difference(probe: Probe, served: Sequence[datetime]) -> str | None:
 
 
 def _shown(times: Sequence[datetime]) -> str:
-    return ", ".join(f"{each:%Y-%m-%dT%H:%M:%SZ}" for each in times) or "no time"
+    return ", ".join(stamp(each) for each in times) or "no time"

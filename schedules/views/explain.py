@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from activities.occurrence import stamp
 from schedules.console.table import one_line
 from schedules.ledger.explain import Explained
-from schedules.ledger.reasons import stamp
 from schedules.text.duration import format_duration
 from schedules.times.moment import local_text
 from schedules.views.notices import alert_lines, alerts_json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from schedules.ledger.reasons import stamp
+from activities.occurrence import stamp
 from schedules.times.moment import local_text
 from schedules.views.occurrences import span_text
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from activities.occurrence import stamp
 from schedules.cron import clock_effects
 from schedules.cron.notation.words import in_words
 from schedules.cron.pattern import Reboot
@@ -52,7 +53,7 @@ def _rows(asked: Asked, times: Sequence[datetime], after: datetime) -> Iterator[
 def _row(at: datetime, zone: ZoneInfo, texts: Sequence[str]) -> Row:
     local = at.astimezone(zone)
     offset = local.isoformat()[LOCAL_LENGTH:]
-    return f"{local:%a %Y-%m-%d %H:%M:%S}", f"{at:%Y-%m-%dT%H:%M:%SZ}", offset, "; ".join(dict.fromkeys(texts))
+    return f"{local:%a %Y-%m-%d %H:%M:%S}", stamp(at), offset, "; ".join(dict.fromkeys(texts))
 
 
 def _notes(asked: Asked, after: datetime, last: datetime) -> Iterator[Note]:

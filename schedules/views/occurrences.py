@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from schedules.ledger.reasons import stamp
+from activities.occurrence import stamp
 from schedules.times.moment import local_text
 
 if TYPE_CHECKING:

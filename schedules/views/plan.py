@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from activities.occurrence import stamp
 from schedules.console.terminal import Line
 from schedules.errors import NOT_TRIED
 from schedules.plan.differences import short, telling
@@ -124,11 +125,7 @@ def _change_json(item: Applied) -> dict[str, Any]:
         "result": item.result,
         "error": item.error or change.conflict or None,
         "diff": [{"field": diff.field, "before": diff.before, "after": diff.after} for diff in change.diff],
-        "next_before": [_utc(at) for at in follows.before],
-        "next_after": [_utc(at) for at in follows.after],
+        "next_before": [stamp(at) for at in follows.before],
+        "next_after": [stamp(at) for at in follows.after],
         "consequences": list(follows.notes),
     }
-
-
-def _utc(at: datetime) -> str:
-    return f"{at:%Y-%m-%dT%H:%M:%SZ}"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from activities.occurrence import stamp
 from schedules.compile.job import compile_job
 from schedules.cron import CronError
 from schedules.cron.notation.literal import literal_text
@@ -144,7 +145,7 @@ def _duration(seconds: int) -> str:
 
 
 def _instant(at: datetime | None) -> str | None:
-    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if at else None
+    return stamp(at) if at else None
 
 
 def _told(error: ValidationError) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from schedules.ledger.reasons import stamp
+from activities.occurrence import stamp
 from schedules.ledger.status import WORST_FIRST
 from schedules.times.moment import short_text
 from schedules.views.occurrences import instant_json, run_json, span_text

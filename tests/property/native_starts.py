@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from activities.contract import CatchUpRequest, LateStart, LateVerdict, TimesRequest
-from activities.late.decision import Evidence, decide, text
+from activities.late.decision import Evidence, decide
+from activities.occurrence import stamp
 
 EPOCH = datetime(2027, 3, 1, tzinfo=UTC)
 NO_TIMES = TimesRequest("UTC")
@@ -189,7 +190,7 @@ class Model:
             schedule="j",
             workflow_id=f"j-{run.scheduled}",
             run_id="1",
-            scheduled_at=text(moment(run.scheduled)),
+            scheduled_at=stamp(moment(run.scheduled)),
             started_at=moment(run.started).isoformat(),
             first_task_at=moment(first_task).isoformat(),
             times=NO_TIMES,

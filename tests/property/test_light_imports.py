@@ -62,7 +62,7 @@ OURS = {
     "schedules.shadow",
     "schedules.text",
 }
-ENGINE = {"activities", "activities.reboot_mark"}
+ENGINE = {"activities", "activities.occurrence", "activities.reboot_mark"}
 ENGINE |= {f"schedules.{room}" for room in ("commands", "cron", "recurrence", "times")}
 VIEWS = {"schedules.views"}
 FORMAT = {"activities.contract", "activities.errors", "activities.notices", "activities.steps", "schedules.compile"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
@@ -13,10 +13,10 @@ from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
 from activities.contract import JOB_WORKFLOW, Handover, JobRequest, JobResult, LastSuccess
+from activities.occurrence import occurrence_id, stamp
 from worker.testkit.moments import shown
 from worker.testkit.outcome import Occurrence
 from worker.testkit.overlap import Ran, start_of
-from workflows.policy import OCCURRENCE_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +75,7 @@ class SpanRun:
         why = f"the next one was due (overlap: {self.span.job.overlap})" if cut else ""
         occurrence = self._told(local, description, result, why)
         if isinstance(result, JobResult) and result.outcome == "succeeded":
-            success = result.last_success or LastSuccess(_id_time(due), occurrence.outputs)
+            success = result.last_success or LastSuccess(stamp(due), occurrence.outputs)
             self._successes.append((start + duration, success))
         return replace(occurrence, duration=duration.total_seconds(), lateness=(start - due).total_seconds())
 
@@ -84,7 +84,7 @@ class SpanRun:
         return await self.client.start_workflow(
             JOB_WORKFLOW,
             request,
-            id=f"{self.span.job.name}-{_id_time(due)}",
+            id=occurrence_id(self.span.job.name, due),
             task_queue=self.queue,
             result_type=JobResult,
         )
@@ -124,7 +124,7 @@ class SpanRun:
         self, local: datetime, description: WorkflowExecutionDescription, result: JobResult | str, why: str
     ) -> Occurrence:
         """The outcome in the run's own words, or where it left none, in the server's; `why` it was cut short comes before."""
-        calls = tuple(self.stand_ins.calls[_id_time(local)])
+        calls = tuple(self.stand_ins.calls[stamp(local)])
         if isinstance(result, str):
             terminated = description.status == WorkflowExecutionStatus.TERMINATED
             return Occurrence(
@@ -163,7 +163,3 @@ async def _result(handle: WorkflowHandle[Any, JobResult]) -> JobResult | str:
             told: JobResult = value_to_type(JobResult, cause.details[0])
             return told
         return str(cause)
-
-
-def _id_time(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime(OCCURRENCE_TIME)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from activities.occurrence import stamp
 from schedules.importing.formats.apscheduler_fields import FIELDS, completed, cron_rule, from_crontab
 from schedules.importing.formats.python_source import Call, Reader, Unknown, dotted, parsed, plain
 from schedules.importing.old_job import Dropped, Loaded, OldJob, Policy, Remark
@@ -143,7 +144,7 @@ def _trigger(trigger: Any, given: Mapping[str, Any], zone: str) -> tuple[OldRule
         return GridRule(every), {"every": format_duration(every)}, zone
     if kind == "date":
         at = _date(given.get("run_date"), zone)
-        return OnceRule(at), {"at": f"{at:%Y-%m-%dT%H:%M:%SZ}"}, zone
+        return OnceRule(at), {"at": stamp(at)}, zone
     shown = (
         trigger.text
         if isinstance(trigger, Unknown)

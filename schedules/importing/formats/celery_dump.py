@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from activities.occurrence import stamp
 from schedules.importing.formats.celery import (
     FIELDS,
     LITERAL,
@@ -108,7 +109,7 @@ def _dumped_schedule(
             return GridRule(every), {"every": format_duration(every)}, zone
         if kind == "clocked":
             at = _instant(str(found.get("clocked_time")))
-            return OnceRule(at), {"at": f"{at:%Y-%m-%dT%H:%M:%SZ}"}, zone
+            return OnceRule(at), {"at": stamp(at)}, zone
         raise ImportProblem(
             f"{found.get('event', 'solar')}: sunrise and sunset are on no calendar: at which times should it run?"
         )

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from activities.occurrence import stamp
 from schedules.importing import fields
 from schedules.importing.problem import ImportProblem
 from schedules.importing.rules import GridRule, OldRule, OnceRule, WallRule
@@ -30,7 +31,7 @@ def parse_expression(text: Any, zone: str) -> tuple[OldRule, Any]:
             at = datetime.fromisoformat(inside).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
         except ValueError:
             raise ImportProblem(f"`{text}` is no time") from None
-        return OnceRule(at), {"at": f"{at:%Y-%m-%dT%H:%M:%SZ}"}
+        return OnceRule(at), {"at": stamp(at)}
     if kind == "rate":
         rate = re.fullmatch(r"([1-9]\d*) (minute|hour|day)s?", inside)
         if rate is None:

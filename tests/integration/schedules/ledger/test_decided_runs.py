@@ -11,9 +11,9 @@ from temporalio.common import SearchAttributeKey
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.contract import JOB_WORKFLOW, OUTCOME_ATTRIBUTE, JobRequest, JobResult, NotRun
+from activities.occurrence import stamp
 from schedules.ledger.explain import explain
 from schedules.ledger.overview import overview
-from schedules.ledger.reasons import stamp
 from tests.integration.scenes import SECOND, Scene, now, until
 
 SCHEDULED = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")

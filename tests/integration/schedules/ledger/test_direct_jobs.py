@@ -6,9 +6,9 @@ from pathlib import Path
 
 from temporalio.client import Client
 
+from activities.occurrence import stamp
 from schedules.ledger.explain import explain
 from schedules.ledger.overview import overview
-from schedules.ledger.reasons import stamp
 from schedules.ledger.records import Records
 from schedules.ledger.selection import Selection
 from schedules.ledger.state import JobState

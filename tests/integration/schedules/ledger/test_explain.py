@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 from temporalio.client import Client, ScheduleBackfill, ScheduleUpdate, ScheduleUpdateInput
 
 from activities.contract import JOB_WORKFLOW
+from activities.occurrence import stamp
 from schedules.ledger.explain import Explained, explain
-from schedules.ledger.reasons import stamp
 from schedules.model import Policies
 from schedules.views.explain import explained_text
 from tests.integration.scenes import SECOND, Scene, now, shell, until

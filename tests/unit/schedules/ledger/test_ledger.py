@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from activities.contract import CatchUpRequest, JobResult, NotRun
+from activities.occurrence import stamp
 from schedules.ledger.facts import Job, Run
 from schedules.ledger.occurrences import ledger
-from schedules.ledger.reasons import Case, Reason, stamp, why_not
+from schedules.ledger.reasons import Case, Reason, why_not
 from schedules.ledger.timeline import Event, Timeline
 from schedules.model import Interval, Times
 from tests.unit.schedules.ledger.ledgers import MINUTE, NOON, TEN_MINUTES, job, run
