@@ -271,7 +271,7 @@ async def test_the_last_success_is_handed_on(kit: TestKit, specs: Path) -> None:
 
     assert given[0] is None
     assert [each["last_success"] for each in given[1:]] == [
-        {"scheduled_at": "2027-03-15T13:00:00Z", "outputs": {"run": "March"}}
+        {"scheduled_at": "2027-03-15T13:00:00Z", "outputs": {"run": "March"}, "altered": {}}
     ] * 2
 
 
