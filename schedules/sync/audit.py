@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schedules.console.terminal import say
 from activities.occurrence import stamp
+from schedules.console.terminal import say
 from schedules.errors import NOT_TRIED
 from schedules.notes import SIGNATURE
 from schedules.plan.differences import telling
