@@ -5,7 +5,7 @@ import { round } from "./shapes.js";
 import { drawing, element } from "./svg.js";
 
 const QUARTER = 900, HOUR = 3600, STARTS_HEIGHT = 30;
-const LEAST_DISTANCE = 64, BESIDE_NOW = 18, NARROW = 500;
+const LEAST_DISTANCE = 64, NARROW = 500;
 
 // Instants at which a line is drawn: full local hours, so many of them as there is room for; on days of clock changes, too.
 export function ticks(scale) {
@@ -21,19 +21,20 @@ export function ticks(scale) {
 export function drawAxis(target, lines, scale, document) {
   const found = ticks(scale);
   const labels = found.map((tick) => put(element("span", { class: tick.midnight ? "day" : "hour" }, tick.midnight ? tick.day : tick.clock), scale.x(tick.at)));
-  target.replaceChildren(...labels, put(element("span", { class: "now" }, "now"), scale.x(scale.now)));
-  fit(labels, scale);
+  const now = put(element("span", { class: "now" }, "now"), scale.x(scale.now));
+  target.replaceChildren(...labels, now);
+  fit(labels, now, scale);
   const rules = found.map((tick) => put(element("i", { class: tick.midnight ? "rule day" : "rule" }), scale.x(tick.at)));
   lines.replaceChildren(...rules, ...unknown(scale, document), put(element("i", { class: "rule now" }), scale.x(scale.now)));
 }
 
 // Within the axis, and not where it says "now", nor over one another; all are measured before any is moved.
-function fit(labels, scale) {
-  const halves = labels.map((label) => label.offsetWidth / 2);
+function fit(labels, now, scale) {
+  const halves = labels.map((label) => label.offsetWidth / 2), beside = now.offsetWidth / 2;
   let end = -Infinity;
   labels.forEach((label, place) => {
     const half = halves[place], x = Math.min(Math.max(parseFloat(label.style.left), half), scale.width - half);
-    if (Math.abs(x - scale.x(scale.now)) < half + BESIDE_NOW || x - half < end) return label.remove();
+    if (Math.abs(x - scale.x(scale.now)) < half + beside || x - half < end) return label.remove();
     end = x + half;
     put(label, x);
   });

@@ -237,14 +237,14 @@ async def test_idle_connections_keep_no_probe_out(server: DevServer, name: str, 
     async with worker(server.address, cwd=tmp_path, task_queue=name) as running, AsyncExitStack() as idle:
         url = await running.url()
         host, port = url.removeprefix("http://").split(":")
-        for _ in range(300):
+        for _ in range(500):
             _, writer = await asyncio.open_connection(host, int(port))
             idle.callback(writer.close)
-        assert psutil.Process(running.pid).num_threads() < 200
-        began = time.monotonic()
         for _ in range(20):
             assert await ask(f"{url}/readyz") == (200, "ok\n")
-        assert time.monotonic() - began < 5
+        assert (
+            psutil.Process(running.pid).num_threads() < 500
+        )  # It has some for itself, by the machine's cores, and none for each connection.
 
 
 async def test_the_pages_show_no_version(server: DevServer, name: str, tmp_path: Path) -> None:
