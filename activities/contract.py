@@ -28,6 +28,7 @@ RESUME_PREFIX = "tickwright-resume-"
 ASKED_MEMO = (
     "tickwright-asked"  # of a backfill: the times it has asked for; of a run started by hand: the backfill's id
 )
+CLAIM_ALIVE, CLAIM_ENDED = "claim_alive", "claim_ended"  # signals of a claim to its run
 PROGRESS_MEMO = "tickwright-progress"  # of a backfill: its BackfillProgress
 DEFAULT_TASK_QUEUE = "tickwright"
 OWNER_ATTRIBUTE = "TickwrightOwner"
@@ -168,11 +169,29 @@ class Handover:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """Who does the work of an occurrence outside of Temporal, and for how many seconds nothing may be heard of them."""
+
+    by: str
+    silence: float
+
+
+@dataclass(frozen=True)
+class ClaimEnding:
+    """How the command of a claim ended; a negative exit code is the signal that ended it."""
+
+    exit_code: int
+    stdout: str = ""
+    stderr: str = ""
+    duration: float = 0.0
+
+
+@dataclass(frozen=True)
 class JobRequest:
     """The one argument of JobWorkflow. The scheduled time is not in it: it is the occurrence's own, from its schedule.
 
     `outcome_attribute` tells that the namespace knows the search attribute for outcomes. With `shadow` the run ends at once, and
-    none of its steps is begun.
+    none of its steps is begun. With `claim` the run waits for what its claim says of the one step, and begins none itself.
     """
 
     project: str
@@ -187,6 +206,7 @@ class JobRequest:
     alerts: AlertRequest | None = None
     rerun: str = ""  # which deliberate repetition this is; it is part of the idempotency keys
     shadow: bool = False
+    claim: Claim | None = None
 
 
 @dataclass(frozen=True)

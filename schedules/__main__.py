@@ -18,6 +18,7 @@ VERBS: Verbs = {
     "sync": ("make a Temporal namespace match the spec files", "schedules.commands.sync"),
     "channels": ("show the channels that people are told by, or try one", "schedules.commands.channels"),
     "export": ("write a spec file for schedules that exist already", "schedules.commands.export"),
+    "claim": ("run a command as one occurrence of a job, if nobody else has it", "schedules.commands.claim"),
     "import": ("write specs from crontabs, CronJobs, timers, Celery beat and others", "schedules.commands.import_jobs"),
     "lint": ("check spec files without a server", "schedules.commands.lint"),
     "next": ("show the next times of a job or of a cron expression", "schedules.commands.next"),

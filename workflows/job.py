@@ -8,10 +8,20 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError, CancelledError, FailureError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.contract import JOB_WORKFLOW, JobRequest, JobResult, Outcome
+    from activities.contract import (
+        CLAIM_ALIVE,
+        CLAIM_ENDED,
+        JOB_WORKFLOW,
+        Claim,
+        ClaimEnding,
+        JobRequest,
+        JobResult,
+        Outcome,
+    )
     from activities.steps.output import MAX_MESSAGE, cut_end
     from workflows.carry_out import Course
     from workflows.catch_up import OUTCOME, settle_late_start
+    from workflows.claimed import ClaimInbox, claimed_step
     from workflows.compensate import compensate
     from workflows.occurrence import Occurrence
     from workflows.order import FAILED, Order
@@ -29,6 +39,19 @@ class JobWorkflow:
     always ends so, as `shadow`.
     """
 
+    def __init__(self) -> None:
+        self._claim = ClaimInbox()
+
+    @workflow.signal(name=CLAIM_ALIVE)
+    def claim_alive(self) -> None:
+        """Whoever claimed the run is still at work on it."""
+        self._claim.signs += 1
+
+    @workflow.signal(name=CLAIM_ENDED)
+    def claim_ended(self, ending: ClaimEnding) -> None:
+        """The command of the claim has ended; the first such word counts."""
+        self._claim.ending = self._claim.ending or ending
+
     @workflow.run
     async def run(self, request: JobRequest) -> JobResult:
         """Run every step of the request; see the class for how it ends."""
@@ -36,7 +59,7 @@ class JobWorkflow:
         if request.shadow:
             return _shadowed(occurrence)
         async with told(occurrence):
-            return await _result(occurrence)
+            return await (_claimed(occurrence, request.claim, self._claim) if request.claim else _result(occurrence))
 
 
 async def _result(occurrence: Occurrence) -> JobResult:
@@ -53,6 +76,14 @@ async def _result(occurrence: Occurrence) -> JobResult:
         reason = f"steps that wait for each other, or for none that there is: {', '.join(order.stuck)}"
         raise _failure(occurrence, "failed", reason, None)
     raise _ending(occurrence, course.failed)
+
+
+async def _claimed(occurrence: Occurrence, claim: Claim, inbox: ClaimInbox) -> JobResult:
+    """The result of a run whose work is done elsewhere. Raises what one ends with that did not succeed."""
+    step = await claimed_step(occurrence, claim, inbox)
+    if step.outcome == "succeeded":
+        return occurrence.finish("succeeded")
+    raise _failure(occurrence, "failed", step.reason, None)
 
 
 def _shadowed(occurrence: Occurrence) -> JobResult:

@@ -159,7 +159,11 @@ def _open_closed() -> None:
 
 
 def _document_asked_for(words: Sequence[str]) -> str | None:
-    """`json` or `markdown`, found before the command line is known to be right; options may be shortened."""
+    """`json` or `markdown`, found before the command line is known to be right; options may be shortened.
+
+    What stands behind `--` is another command's.
+    """
+    words = words[: words.index("--")] if "--" in words else words
     for word, following in pairwise([*words, ""]):
         option, equals, value = word.partition("=")
         if option.startswith("--o") and "--output".startswith(option) and (value if equals else following) in DOCUMENTS:
