@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Any
 
+from activities.overlap import Overlap
 from schedules.recurrence import (
     EVERY_DAY,
     EVERY_HOUR,
@@ -40,7 +41,6 @@ __all__ = [
     "Interval",
     "ListedSchedule",
     "ObservedSchedule",
-    "Overlap",
     "Policies",
     "Range",
     "Ranges",
@@ -49,8 +49,6 @@ __all__ = [
     "Times",
     "Unsaid",
 ]
-
-Overlap = Literal["skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all"]
 
 
 @dataclass(frozen=True, slots=True)

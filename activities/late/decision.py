@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from activities.contract import LateVerdict, NotRun
 from activities.occurrence import occurrence_id, stamp
+from activities.overlap import overlap_policy
 
 if TYPE_CHECKING:
     from activities.contract import CatchUpRequest, LateStart, Outcome
 
 SECOND = timedelta(seconds=1)
-WAITING = frozenset({"buffer_one", "buffer_all", "cancel_other"})
-"""Overlap policies under which a run may start late because it waited for the one before it."""
 
 
 class Occurrences(Protocol):
@@ -83,7 +82,7 @@ class _Decision:
     def _wanted(self) -> bool:
         if self._is_decided(self._scheduled):
             return False
-        if self._evidence.waited and self._rule.overlap in WAITING:
+        if self._evidence.waited and overlap_policy(self._rule.overlap).waits:
             return True
         return self._scheduled in self._newest()
 

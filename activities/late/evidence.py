@@ -11,9 +11,10 @@ from temporalio.client import ScheduleActionExecutionStartWorkflow
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contract import ASKED_MEMO, BACKFILL_PREFIX
-from activities.late.decision import WAITING, Evidence, instant, started_late
+from activities.late.decision import Evidence, instant, started_late
 from activities.late.scheduler_history import RPC_TIMEOUT, SchedulerHistory
 from activities.occurrence import occurrence_id, scheduled_time, stamp
+from activities.overlap import overlap_policy
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -54,7 +55,7 @@ class Witness:
         state, own = schedule.schedule.state, started_late(late)
         if any(run.id == late.workflow_id for run in others):  # a native start never uses an id again
             return Evidence(by_hand=True)
-        kept = own and late.catchup.overlap in WAITING
+        kept = own and overlap_policy(late.catchup.overlap).waits
         follows = kept and await self._waited(late, schedule)
         odd = not _is_occurrence(late.workflow_id, late.job, occurrences) or (state.paused and not follows)
         history = SchedulerHistory(self._client, late)
@@ -132,7 +133,7 @@ def _changed_since(late: LateStart, schedule: ScheduleDescription) -> bool:
     if any(scheduled + jitter < at < started for at in changes if at):
         return True
     held = timedelta(seconds=late.catchup.window) + jitter + AFTER_THE_WINDOW
-    return late.catchup.overlap not in WAITING and started - scheduled > held
+    return not overlap_policy(late.catchup.overlap).waits and started - scheduled > held
 
 
 def _newer(others: list[WorkflowExecution], late: LateStart, occurrences: Occurrences) -> bool:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
-NEVER = frozenset({"allow_all", "cancel_other", "terminate_other"})
-"""Overlap policies under which no run holds another back."""
 SLACK = timedelta(seconds=1)
 """The server starts a run, and hears of its end, so much later at most."""
 

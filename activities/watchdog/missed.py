@@ -20,8 +20,9 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.contract import OUTCOME_ATTRIBUTE
 from activities.notices.contract import LOOK_FOR_MISSED
 from activities.occurrence import occurrence_id, stamp
+from activities.overlap import overlap_policy
 from activities.watchdog.contract import Finding, Look, Seen
-from activities.watchdog.held_back import NEVER, held_back
+from activities.watchdog.held_back import held_back
 from activities.watchdog.rules import Tally, begins_with, is_after_outage, is_to_be_asked, latest_to_ask
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class WatchActivities:
     ) -> Finding | None:
         """What held the run back, so that it was left out or waits for that one to end; or what ran after it."""
         jitter = schedule.schedule.spec.jitter or timedelta()
-        holds = schedule.schedule.policy.overlap.name.lower() not in NEVER
+        holds = overlap_policy(schedule.schedule.policy.overlap.name.lower()).holds_back
         newest = [each.action for each in schedule.info.recent_actions[-1:]]
         actions = [each for each in (*schedule.info.running_actions, *newest) if _is_run(each)]
         for name in dict.fromkeys(each.workflow_id for each in actions):

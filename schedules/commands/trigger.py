@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from activities.overlap import OVERLAPS
 from schedules.commands.operating_options import AT_ONCE, WRITES
 from schedules.commands.reading import answer, output_option, read
 from schedules.console.terminal import STDOUT, say
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from schedules.ledger.records import Records
-
-OVERLAPS = ("skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all")
 
 
 LONGEST_REASON = 1_000

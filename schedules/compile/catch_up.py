@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 
 from activities.contract import CatchUpRequest
 from activities.occurrence import stamp
+from activities.overlap import overlap_policy
 from schedules.cron import Occurrences
 from schedules.cron.offsets import END
 from schedules.model import ZERO
-from schedules.spec.catch_up import HOLDING_ALL, CatchUpSpec
+from schedules.spec.catch_up import CatchUpSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,7 @@ def compile_catch_up(job: JobSpec, times: Times, begin: datetime) -> CatchUpRequ
     late_after = late_after_of(times, begin) + times.jitter
     late_after = late_after if deadline is None else min(late_after, deadline)
     most = spec.max_missed or 1
-    if job.overlap not in HOLDING_ALL:
+    if not overlap_policy(job.overlap).keeps_all:
         window: float = YEAR
     else:
         span = late_after if spec.policy == "skip" else longest_span(times, begin, most)

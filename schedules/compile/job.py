@@ -70,8 +70,8 @@ def compile_job(
     """
     compiled = compiled or job_times(job, project, now, calendars)
     owner = f"{project}/{environment}"
-    if job.run and job.run.workflow and job.run.workflow.direct:
-        return compile_direct(job, owner, compiled, job.run.workflow, job.run.workflow.direct)
+    if job.run and job.run.workflow and job.direct:
+        return compile_direct(job, owner, compiled, job.run.workflow, job.direct)
     catch_up = compile_catch_up(job, compiled.times, horizon(now)[0])
     request = compile_request(job, project, environment, compiled.times, catch_up, channels)
     return DesiredSchedule(

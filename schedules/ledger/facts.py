@@ -8,7 +8,8 @@ from typing import Literal
 
 from activities.contract import CatchUpRequest, JobResult
 from activities.occurrence import OccurrenceId, occurrence_id
-from schedules.model import Overlap, Times
+from activities.overlap import Overlap
+from schedules.model import Times
 
 Status = Literal["running", "completed", "failed", "cancelled", "terminated", "timed_out", "continued"]
 Verdict = Literal[

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
+from activities.overlap import overlap_policy
 from schedules.cron.occurrences import between
 from schedules.errors import SettingsError
 
@@ -15,22 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from activities.contract import CatchUpRequest
-    from schedules.model import Overlap, Times
+    from activities.overlap import Overlap
+    from schedules.model import Times
 
 MINUTE = timedelta(minutes=1)
 MOST_STARTS = 1_000_000
 """Starts of distinct schedules that are worked out."""
 MOST_NAMED = 5
-NATIVE_RUNS: dict[Overlap, int | None] = {
-    "skip": 1,
-    "buffer_one": 2,
-    "cancel_other": 1,
-    "terminate_other": 1,
-    "buffer_all": None,
-    "allow_all": None,
-}
-"""How many missed starts the server makes up for by itself, by overlap policy; None for all of them."""
-NEWEST = frozenset({"cancel_other", "terminate_other"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +129,9 @@ def effect_of(job: Planned, starts: Sequence[datetime], end: datetime) -> Effect
 def _native(job: Planned, starts: Sequence[datetime], end: datetime) -> Effect:
     """A schedule without a catch-up policy of ours: the server's own window and overlap decide."""
     within = [at for at in starts if job.window is None or _late(at, end) <= job.window]
-    most = NATIVE_RUNS[job.overlap or "skip"]
-    run = within if most is None else within[-most:] if job.overlap in NEWEST else within[:most]
+    policy = overlap_policy(job.overlap)
+    most = policy.runs_after_outage
+    run = within if most is None else within[-most:] if policy.ends_other else within[:most]
     return Effect((*run,), len(within) - len(run), len(starts) - len(within))
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from activities.occurrence import stamp
-from activities.watchdog.held_back import NEVER
+from activities.overlap import overlap_policy
 from schedules.ledger.case import Case, Reason
 from schedules.ledger.queue import wait_of
 
 
 def overlap(case: Case) -> Reason | None:
     """Never left out as long as it may still run."""
-    if case.job.overlap in NEVER:
+    if not overlap_policy(case.job.overlap).holds_back:
         return None
     if waits := _waits(case):
         return waits

@@ -7,6 +7,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from activities.overlap import overlap_policy
 from schedules.cron.occurrences import occurrences_of
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from schedules.ledger.facts import Job, Run
 
-QUEUEING = frozenset({"buffer_one", "buffer_all"})
 MOST = 1_000
 """What a schedule's queue holds at most."""
 AT_ONCE = timedelta(seconds=5)
@@ -36,7 +36,7 @@ def wait_of(job: Job, runs: Sequence[Run], at: datetime, now: datetime) -> Wait 
 
     The queue goes in order of time. Where more wait than are due since the newest run, others do, which were asked for by hand.
     """
-    if job.overlap not in QUEUEING or not job.waiting:
+    if not overlap_policy(job.overlap).buffers or not job.waiting:
         return None
     own = sorted((run for run in runs if run.scheduled_by), key=lambda run: run.scheduled_at)
     newest = own[-1] if own else None

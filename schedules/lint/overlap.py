@@ -7,10 +7,10 @@ from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from activities.overlap import overlap_policy
 from schedules.compile.catch_up import compile_catch_up
 from schedules.cron import Occurrences
 from schedules.lint.finding import Finding
-from schedules.spec.catch_up import HOLDING_ALL
 from schedules.text.duration import format_duration
 from schedules.times.horizon import horizon
 
@@ -27,8 +27,7 @@ LOOKED_AT = 3_000
 
 def catch_up_findings(job: JobSpec, found: JobTimes, now: datetime) -> Iterator[Finding]:
     """Under overlap policies that keep all, every missed occurrence in the catch-up window starts, if only to end at once."""
-    direct = bool(job.run and job.run.workflow and job.run.workflow.direct)
-    if job.overlap not in HOLDING_ALL or direct:
+    if not overlap_policy(job.overlap).keeps_all or job.direct:
         return
     begin, end = horizon(now)
     rule = compile_catch_up(job, found.times, begin)

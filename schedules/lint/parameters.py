@@ -42,7 +42,7 @@ def check_job(
 
     `ordered` says that the steps agree with each other; otherwise each may use the output of any.
     """
-    if job.run and job.run.workflow and job.run.workflow.direct:
+    if job.run and job.run.workflow and job.direct:
         for problem in refuse_secrets(job.run.workflow.args):
             yield ("run", "workflow", "args", *problem.path), problem.message
         return

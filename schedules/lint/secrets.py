@@ -22,7 +22,7 @@ _ORDINARY = re.compile(
 
 def secret_findings(job: JobSpec) -> Iterator[Finding]:
     """One for each name, at the job: a secret `DB_USER` that is `app` would take `app` out of every path in an output."""
-    if job.run and job.run.workflow and job.run.workflow.direct:
+    if job.direct:
         return
     steps = [each for step in compile_steps(job) for each in (step, step.compensate) if each]
     names = dict.fromkeys(name for step in steps for _, name in secrets_used(step.params))

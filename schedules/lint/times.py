@@ -136,8 +136,7 @@ def _longest(job: JobSpec) -> tuple[timedelta | None, str, tuple[str, ...]]:
     """How long one go may take, what it is called, and the key that says so; a workflow started directly has its own limits."""
     if job.run is None:
         return longest_time(job), "a run without further attempts", ("steps",)
-    direct = job.run.workflow.direct if job.run.workflow else None
-    if direct is None:
+    if (direct := job.direct) is None:
         return job.timeout, "one attempt", ("timeout",)
     given = {"run_timeout": direct.run_timeout, "execution_timeout": direct.execution_timeout}
     limit, name = min(((value, name) for name, value in given.items() if value), default=(None, "run_timeout"))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from activities.overlap import overlap_policy
 from schedules.cron.occurrences import next_after, previous_before
 from schedules.ledger.chains import chained
 from schedules.ledger.overview import NO_REASON, Close, Look, dated, depends_on_overlap, look_at
@@ -25,7 +26,6 @@ LONGEST = timedelta(minutes=10)
 PEACE = timedelta(seconds=25)
 """Between two closer looks at a job."""
 NEVER = datetime.min.replace(tzinfo=UTC)
-BUFFERING = frozenset({"buffer_one", "buffer_all"})
 PASSING: frozenset[Verdict] = frozenset({"due", "not_yet_due", "buffered"})
 """What is otherwise a little later."""
 
@@ -105,7 +105,7 @@ class Known:
             return self.paused_at is None
         if self.described is None:
             return not look.job.exact or bool(state.running) or depends_on_overlap(state.occurrences, look.runs)
-        return bool(state.running) and look.job.overlap in BUFFERING
+        return bool(state.running) and overlap_policy(look.job.overlap).buffers
 
     def _merged(self, listed: Job) -> Job:
         """The description, as long as List does not show that it is an old one, with what changes all the time from List."""

@@ -42,6 +42,6 @@ def around_rules(project: Project) -> Iterator[tuple[Rule, dict[str, str]]]:
 def _queues(jobs: Iterable[JobSpec]) -> Iterator[str | None]:
     """Those of our own workers: whatever runs a workflow that the schedule starts itself may export nothing of ours."""
     for job in jobs:
-        if not (job.run and job.run.workflow and job.run.workflow.direct):
+        if not job.direct:
             yield from (job.task_queue, *(step.task_queue for step in job.steps))
         yield job.on_missed.task_queue if job.on_missed and job.on_missed.channels else None

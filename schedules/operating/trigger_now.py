@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from activities.occurrence import stamp
+from activities.overlap import overlap_policy
 from schedules.errors import ServerError
 from schedules.operating.follow import follow_run, newest_run
 from schedules.operating.triggered import Triggered
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 PATIENCE = 8.0
 """Seconds within which the schedule starts what it can start."""
 LOOK_AGAIN = 0.2
-BUFFERS = frozenset({"buffer_one", "buffer_all"})
 SECOND = timedelta(seconds=1)
 
 
@@ -49,7 +49,7 @@ async def trigger_now(
     run = await _started(records, job, at, PATIENCE)
     if run is None and not running:
         raise ServerError("trigger", "ABORTED", f"`{job.name}` was asked for a run and has started none; try again")
-    if run is None and overlap not in BUFFERS:
+    if run is None and not overlap_policy(overlap).buffers:
         return Triggered(
             job.name, workflow_id, stamp(at), "dropped", f"{running[0]} is running and overlap is {overlap}"
         )

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from temporalio.client import Client
 
-    from schedules.model import ObservedSchedule, Overlap, RuntimeState
+    from activities.overlap import Overlap
+    from schedules.model import ObservedSchedule, RuntimeState
 
 TRIES, LOOKS, BETWEEN = 5, 10, 0.2
 RPC_TIMEOUT = timedelta(seconds=15)

@@ -14,7 +14,8 @@ from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
 from temporalio.converter import DataConverter
 
-from schedules.model import Action, ObservedSchedule, Overlap, Policies, Retry, RuntimeState, Times, Unsaid
+from activities.overlap import Overlap
+from schedules.model import Action, ObservedSchedule, Policies, Retry, RuntimeState, Times, Unsaid
 from schedules.server.translate_info import activity_of, from_search_attributes, to_search_attributes
 from schedules.server.translate_payloads import NO_JSON, PayloadReader
 from schedules.server.translate_times import from_spec, seconds, to_spec

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 from pydantic import Field, model_validator
 
 from activities.contract import CatchUpPolicy
+from activities.overlap import overlap_policy
 from schedules.spec.fields import FieldError, Spec
 from schedules.text.duration import format_duration
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 MOST_MISSED = 500
 IN_ORDER = "buffer_all"
 """The overlap policy under which several missed runs go one after another."""
-HOLDING_ALL = frozenset({IN_ORDER, "allow_all"})
-"""Overlap policies that keep more than one run that is due."""
 
 
 class CatchUpSpec(Spec):
@@ -48,12 +47,11 @@ class CatchUpSpec(Spec):
 
 def check_catch_up(job: JobSpec) -> None:
     """Raises FieldError for what a job says about late starts and cannot keep."""
-    direct = bool(job.run and job.run.workflow and job.run.workflow.direct)
-    if direct and job.catchup is not None:
+    if job.direct and job.catchup is not None:
         raise FieldError("catchup", _UNDECIDED.format(key="catchup"))
-    if direct and job.start_deadline is not None:
+    if job.direct and job.start_deadline is not None:
         raise FieldError("start_deadline", _UNDECIDED.format(key="start_deadline"))
-    if job.catchup and job.catchup.policy == "run_all" and job.overlap not in HOLDING_ALL:
+    if job.catchup and job.catchup.policy == "run_all" and not overlap_policy(job.overlap).keeps_all:
         raise FieldError("catchup.policy", _contradiction(job.overlap))
     if job.start_deadline is not None and job.start_deadline <= job.jitter:
         deadline, jitter = format_duration(job.start_deadline), format_duration(job.jitter)

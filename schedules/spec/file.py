@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from schedules.model import Overlap
+from activities.overlap import Overlap
 from schedules.spec.alerts import AlertsSpec
 from schedules.spec.calendars import CalendarSpec, OnHoliday
 from schedules.spec.catch_up import CatchUpSpec

@@ -15,11 +15,12 @@ from pydantic import (
 )
 
 from activities.contract import DEFAULT_TASK_QUEUE
+from activities.overlap import Overlap
 from schedules.cron import Gap, Repeat
-from schedules.model import Overlap
 from schedules.spec.alerts import AlertsSpec
 from schedules.spec.calendars import OnHoliday, unknown_calendar
 from schedules.spec.catch_up import CatchUpSpec, check_catch_up
+from schedules.spec.direct import DirectSpec
 from schedules.spec.entries import Schedule
 from schedules.spec.fields import (
     AtLeastFiveSeconds,
@@ -188,6 +189,11 @@ class JobSpec(Spec):
         examples=["${secret:HEALTHCHECKS_URL}"],
     )
 
+    @property
+    def direct(self) -> DirectSpec | None:
+        """How its schedule starts the workflow by itself, where it does."""
+        return self.run.workflow.direct if self.run and self.run.workflow else None
+
     @model_validator(mode="after")
     def _limits_agree(self) -> Self:
         if self.run and self.steps:
@@ -202,7 +208,7 @@ class JobSpec(Spec):
             )
         if fault := self.retry.wait_too_long():
             raise fault
-        if self.mode == "shadow" and self.run and self.run.workflow and self.run.workflow.direct:
+        if self.mode == "shadow" and self.direct:
             raise FieldError("mode", SHADOW_DIRECT)
         check_catch_up(self)
         return self

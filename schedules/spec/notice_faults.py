@@ -42,7 +42,7 @@ def alert_faults(job: JobSpec, channels: Iterable[str]) -> Iterator[Fault]:
     if job.pause_after and job.paused is False:
         message = "every sync would resume what failures have paused (pause_after); remove `paused: false`"
         yield ("paused",), message
-    if job.run and job.run.workflow and job.run.workflow.direct:
+    if job.direct:
         message = "a workflow that the schedule starts itself (direct) is not watched; remove this, or `direct`"
         yield from (((key,), message) for key in TOLD if getattr(job, key))
     if job.ping:

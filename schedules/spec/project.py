@@ -65,7 +65,7 @@ class JobSet:
 
 def shadowed(project: Project) -> Project:
     """The project with all its jobs in shadow mode. Raises SettingsError for jobs whose workflow the schedule starts itself."""
-    direct = [job.name for job in project.jobs if job.run and job.run.workflow and job.run.workflow.direct]
+    direct = [job.name for job in project.jobs if job.direct]
     if direct:
         raise SettingsError(f"--shadow: {', '.join(direct)}: {SHADOW_DIRECT}")
     return replace(project, jobs=tuple(job.model_copy(update={"mode": "shadow"}) for job in project.jobs))

@@ -10,7 +10,8 @@ from typing import Any, get_args
 import pytest
 from temporalio.converter import DataConverter
 
-from schedules.model import EVERY_SECOND, Action, Calendar, Interval, Overlap, Policies, Range, Retry, Times
+from activities.overlap import Overlap
+from schedules.model import EVERY_SECOND, Action, Calendar, Interval, Policies, Range, Retry, Times
 from schedules.plan.differences import differences
 from schedules.plan.listed import listed_equal
 from tests.contract.world import World

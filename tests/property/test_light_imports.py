@@ -65,8 +65,15 @@ OURS = {
 ENGINE = {"activities", "activities.occurrence", "activities.reboot_mark"}
 ENGINE |= {f"schedules.{room}" for room in ("commands", "cron", "recurrence", "times")}
 VIEWS = {"schedules.views"}
-FORMAT = {"activities.contract", "activities.errors", "activities.notices", "activities.steps", "schedules.compile"}
-FORMAT |= {"schedules.lint", "schedules.model", "schedules.project", "schedules.source", "schedules.spec"}
+FORMAT = {"activities.contract", "activities.errors", "activities.notices", "activities.overlap", "activities.steps"}
+FORMAT |= {
+    "schedules.compile",
+    "schedules.lint",
+    "schedules.model",
+    "schedules.project",
+    "schedules.source",
+    "schedules.spec",
+}
 READERS = {"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection", "yaml"}
 SLOW = {"asyncio", "concurrent", "http", "logging", "multiprocessing", "ssl", "subprocess", "unittest"}
 """Of the standard library: with these, a command that asks nobody starts like one that does."""

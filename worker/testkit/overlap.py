@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from schedules.model import Overlap
+    from activities.overlap import Overlap
 
 
 @dataclass(frozen=True)
