@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from temporalio.api.common.v1 import WorkflowExecution
@@ -27,14 +28,15 @@ from schedules.ledger.translate import job_from_description, job_from_listing, r
 from schedules.server.calls import Calls
 from schedules.server.gateway import TemporalGateway
 from schedules.server.pace import Pace
+from schedules.server.pages import pages
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
     from datetime import datetime, timedelta
 
     from temporalio.api.history.v1 import HistoryEvent
     from temporalio.api.workflow.v1 import WorkflowExecutionInfo
-    from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionResponse
+    from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionResponse, ListWorkflowExecutionsResponse
     from temporalio.client import Client
 
     from activities.contract import JobResult
@@ -75,22 +77,14 @@ class Records:
     async def jobs(self, owner: str | None) -> list[Job]:
         """Every job of an owner, or of all owners, as far as List shows it."""
         query = f"{OWNER_ATTRIBUTE} = '{owner}'" if owner else f"{OWNER_ATTRIBUTE} IS NOT NULL"
-        found: list[Job] = []
-        token = b""
-        while True:
-            request = ListSchedulesRequest(
-                namespace=self._namespace, maximum_page_size=PAGE, next_page_token=token, query=query
-            )
-            try:
-                page = await self._asked("list schedules", self._service.list_schedules, request)
-            except ServerError as error:
-                if error.code == RPCStatusCode.INVALID_ARGUMENT.name:  # no sync has ever been here
-                    return []
-                raise
-            found.extend(map(job_from_listing, page.schedules))
-            token = page.next_page_token
-            if not token:
-                return found
+        request = ListSchedulesRequest(namespace=self._namespace, maximum_page_size=PAGE, query=query)
+        ask = partial(self._asked, "list schedules", self._service.list_schedules)
+        try:
+            return [job_from_listing(each) async for page in pages(ask, request) for each in page.schedules]
+        except ServerError as error:
+            if error.code == RPCStatusCode.INVALID_ARGUMENT.name:  # no sync has ever been here
+                return []
+            raise
 
     async def job(self, name: str) -> Job | None:
         """All that is known of one job; None where there is no such schedule."""
@@ -109,14 +103,11 @@ class Records:
     async def runs(self, query: str, most: int | None = None) -> Found:
         """The runs that match a visibility query: those that go on, then those that ended last; `most` of them or all."""
         found: list[Run] = []
-        token = b""
-        while True:
-            executions, token = await self._page(query, token)
-            found.extend(run for execution in executions if (run := run_from(execution)) is not None)
-            if not token:
-                return Found(found)
-            if most is not None and len(found) >= most:
+        async for page in self._pages(query):
+            found.extend(run for execution in page.executions if (run := run_from(execution)) is not None)
+            if page.next_page_token and most is not None and len(found) >= most:
                 return Found(found, complete=False)
+        return Found(found)
 
     async def runs_of(
         self, job: Job, since: datetime, until: datetime, most: int | None = None, also: str = ""
@@ -200,24 +191,19 @@ class Records:
     ) -> list[HistoryEvent]:
         """The events of a run; none where the server has forgotten it."""
         events: list[HistoryEvent] = []
-        token = b""
-        while True:
-            request = GetWorkflowExecutionHistoryRequest(
-                namespace=self._namespace,
-                execution=WorkflowExecution(workflow_id=workflow_id, run_id=run_id),
-                history_event_filter_type=kind,
-                next_page_token=token,
-            )
-            try:
-                page = await self._asked("history", self._service.get_workflow_execution_history, request)
-            except ServerError as error:
-                if error.code == RPCStatusCode.NOT_FOUND.name:
-                    return events
+        request = GetWorkflowExecutionHistoryRequest(
+            namespace=self._namespace,
+            execution=WorkflowExecution(workflow_id=workflow_id, run_id=run_id),
+            history_event_filter_type=kind,
+        )
+        ask = partial(self._asked, "history", self._service.get_workflow_execution_history)
+        try:
+            async for page in pages(ask, request):
+                events.extend(page.history.events)
+        except ServerError as error:
+            if error.code != RPCStatusCode.NOT_FOUND.name:
                 raise
-            events.extend(page.history.events)
-            token = page.next_page_token
-            if not token:
-                return events
+        return events
 
     async def timeline(self, schedule_id: str, since: datetime, until: datetime) -> Timeline | None:
         """What was done to a schedule and by its scheduler from since to until; None where the server does not tell."""
@@ -244,25 +230,24 @@ class Records:
 
     async def executions(self, query: str) -> list[WorkflowExecutionInfo]:
         """Workflows of any kind that match a visibility query: those that go on, then those that ended last."""
-        found: list[WorkflowExecutionInfo] = []
-        token = b""
-        while True:
-            executions, token = await self._page(query, token)
-            found.extend(executions)
-            if not token:
-                return found
+        return [each async for page in self._pages(query) for each in page.executions]
 
     async def newest_executions(self, query: str) -> Sequence[WorkflowExecutionInfo]:
         """A page of the same."""
-        executions, _ = await self._page(query, b"")
-        return executions
+        page = await self._list_runs(self._runs_request(query))
+        return list(page.executions)
 
-    async def _page(self, query: str, token: bytes) -> tuple[Sequence[WorkflowExecutionInfo], bytes]:
-        request = ListWorkflowExecutionsRequest(
-            namespace=self._namespace, page_size=PAGE, next_page_token=token, query=query
+    def _pages(self, query: str) -> AsyncIterator[ListWorkflowExecutionsResponse]:
+        return pages(self._list_runs, self._runs_request(query))
+
+    def _runs_request(self, query: str) -> ListWorkflowExecutionsRequest:
+        return ListWorkflowExecutionsRequest(namespace=self._namespace, page_size=PAGE, query=query)
+
+    async def _list_runs(self, request: ListWorkflowExecutionsRequest) -> ListWorkflowExecutionsResponse:
+        page: ListWorkflowExecutionsResponse = await self._asked(
+            "list runs", self._service.list_workflow_executions, request
         )
-        page = await self._asked("list runs", self._service.list_workflow_executions, request)
-        return page.executions, page.next_page_token
+        return page
 
     async def _asked(self, what: str, call: Callable[..., Awaitable[Any]], request: Any) -> Any:
         self.calls[what] += 1

@@ -6,6 +6,7 @@ import asyncio
 import uuid
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from temporalio.api.enums.v1 import IndexedValueType
@@ -27,6 +28,7 @@ from schedules.model import DesiredSchedule, ListedSchedule, Namespace, Observed
 from schedules.plan.fingerprint import ATTRIBUTES, marks
 from schedules.server.calls import Calls
 from schedules.server.pace import Pace
+from schedules.server.pages import pages
 from schedules.server.translate import from_description, to_schedule
 from schedules.server.translate_info import from_listing, to_search_attributes
 
@@ -63,17 +65,9 @@ class TemporalGateway:
 
     async def listed(self, query: str) -> list[ListedSchedule]:
         """The schedules that match a visibility query; all of the namespace where it is empty."""
-        found: list[ListedSchedule] = []
-        token = b""
-        while True:
-            request = ListSchedulesRequest(
-                namespace=self._namespace, maximum_page_size=PAGE, next_page_token=token, query=query
-            )
-            page = await self._call("list schedules", self._service.list_schedules, request)
-            found.extend(map(from_listing, page.schedules))
-            token = page.next_page_token
-            if not token:
-                return found
+        request = ListSchedulesRequest(namespace=self._namespace, maximum_page_size=PAGE, query=query)
+        ask = partial(self._call, "list schedules", self._service.list_schedules)
+        return [from_listing(each) async for page in pages(ask, request) for each in page.schedules]
 
     async def describe(self, schedule_id: str) -> ObservedSchedule | None:
         """The schedule as the server has it now, or None."""
