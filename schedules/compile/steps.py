@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from activities.contract import HandlerKind, RetryRequest, StepRequest
 from schedules.spec.step_faults import retry_of, undo_retry_of
@@ -42,7 +42,7 @@ def compile_steps(job: JobSpec) -> list[StepRequest]:
 
 def handler_of(run: HandlerSpec) -> tuple[HandlerKind, dict[str, Any]]:
     """The handler's kind and its parameters as JSON values, those left out that are empty; an empty JSON body is a body."""
-    kinds: tuple[HandlerKind, ...] = ("http", "command", "python", "workflow")
+    kinds: tuple[HandlerKind, ...] = get_args(HandlerKind)
     kind = next(kind for kind in kinds if getattr(run, kind) is not None)
     dumped = getattr(run, kind).model_dump(mode="json", by_alias=True)
     return kind, {name: value for name, value in dumped.items() if value or (name == "json" and value is not None)}
