@@ -244,6 +244,7 @@ class StepResult:
     outcome: StepOutcome = "succeeded"
     reason: str = ""
     altered: list[Altered] = field(default_factory=list)
+    log: str = ""  # the lines that its last attempt has logged, bounded in size
 
 
 @dataclass(frozen=True)

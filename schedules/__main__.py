@@ -25,6 +25,7 @@ VERBS: Verbs = {
     "status": ("show the state of every job", "schedules.commands.status"),
     "runs": ("show a job's occurrences, those that did not run included", "schedules.commands.runs"),
     "explain": ("tell the whole story of one occurrence, or why there is none", "schedules.commands.explain"),
+    "logs": ("show what the steps of a run put out, also while they run", "schedules.commands.logs"),
     "monitor": ("serve metrics of every job for Prometheus", "schedules.commands.monitor"),
     "board": ("serve one page that shows what ran, what did not, and what comes", "schedules.commands.board"),
     "rules": ("write Prometheus' alert rules for the jobs of spec files", "schedules.commands.rules"),

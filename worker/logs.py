@@ -17,6 +17,7 @@ from temporalio.runtime import (
     TelemetryFilter,
 )
 
+from activities.steps.log_lines import keep_line
 from activities.steps.redact import redact_event
 
 if TYPE_CHECKING:
@@ -75,11 +76,11 @@ def configure_logs(
 def _for_machines() -> list[Processor]:
     """Tracebacks without local variables, which may hold secrets in forms that no redaction knows."""
     tracebacks = structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False))
-    return [tracebacks, redact_event, structlog.processors.JSONRenderer(default=str)]
+    return [tracebacks, redact_event, keep_line, structlog.processors.JSONRenderer(default=str)]
 
 
 def _for_people() -> list[Processor]:
-    return [structlog.processors.format_exc_info, redact_event, structlog.dev.ConsoleRenderer()]
+    return [structlog.processors.format_exc_info, redact_event, keep_line, structlog.dev.ConsoleRenderer()]
 
 
 def _set_up_core(metrics: MetricBuffer | None) -> None:

@@ -32,4 +32,4 @@ def _end_of(value: Any) -> str:
     if value in (None, ""):
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return "\n".join(text.rstrip().splitlines()[-LINES:])[-CHARACTERS:]
+    return "\n".join(text.rstrip().split("\n")[-LINES:])[-CHARACTERS:]

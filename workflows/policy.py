@@ -117,9 +117,9 @@ def success_of(before: JobResult) -> LastSuccess | None:
 
 
 def bounded(steps: Sequence[StepResult]) -> list[StepResult]:
-    """The results with outputs of at most MAX_OUTPUTS bytes together."""
+    """The results with outputs of at most MAX_OUTPUTS bytes together, and without logs, which the steps' own results have."""
     outputs = bound_all([step.output for step in steps], MAX_OUTPUTS)
-    return [replace(step, output=output) for step, output in zip(steps, outputs, strict=True)]
+    return [replace(step, output=output, log="") for step, output in zip(steps, outputs, strict=True)]
 
 
 def _attempts(chain: list[BaseException], retry: RetryRequest) -> int | None:

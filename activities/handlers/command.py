@@ -17,6 +17,7 @@ from activities.errors import HandlerError
 from activities.handlers.keys import keys_of, with_keys
 from activities.handlers.process import GuardedProcess, SpawnError
 from activities.handlers.tail import Tail
+from activities.steps.heart import LIVE
 from activities.steps.output import MAX_OUTPUT
 from activities.steps.params import parse_params
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from activities.steps.attempt import Attempt
     from activities.steps.redact import Redactor
 
-TAIL_BYTES = 8 * 1024
 _SHOWN_LINE = 200
 _GUARD_SLACK = 3.0  # seconds that the guard may need beyond the grace on a busy machine
 _OWN_PREFIXES = ("TICKWRIGHT_", "TEMPORAL_")
@@ -85,7 +85,7 @@ class CommandHandler:
         self._environ = environ
 
     async def run(self, params: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
-        """`{"exit_code": 0, "stdout": …, "stderr": …}` with the last 8 KiB of each, and what stdout says as a JSON object.
+        """`{"exit_code": 0, "stdout": …, "stderr": …}` with 8 KiB of the end of each, and what stdout says as a JSON object.
 
         Raises HandlerError: permanent for a program that cannot be started and for `permanent_exit_codes`.
         Cancelled, it ends the process group (SIGTERM, SIGKILL after STOP_GRACE) and leaves the output as evidence.
@@ -147,7 +147,8 @@ async def _finish(process: GuardedProcess, program: str, attempt: Attempt) -> tu
     try:
         for name, pipe in (("stdout", process.stdout), ("stderr", process.stderr)):
             if pipe is not None:
-                tails[name] = await Tail.of(pipe, TAIL_BYTES, MAX_OUTPUT)
+                tails[name] = await Tail.of(pipe, MAX_OUTPUT)
+        attempt.live = lambda: {name: tail.end(attempt.redactor, LIVE) for name, tail in tails.items()}
         code = await process.wait()
         await _ended(tails)
     except SpawnError as error:

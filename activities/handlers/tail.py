@@ -1,4 +1,4 @@
-"""The end of a process's output, in bounded memory however much there is."""
+"""The output of a process, of which the beginning and the end are kept however much there is."""
 
 from __future__ import annotations
 
@@ -6,28 +6,26 @@ import asyncio
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
+from activities.steps.kept import Kept
+
 if TYPE_CHECKING:
     from activities.steps.redact import Redactor
 
 _HELD_OPEN_SECONDS = 1.0
-_CONTINUATION = bytes(range(0x80, 0xC0))
 
 
 class Tail(asyncio.Protocol):
-    """Keeps the last `kept` bytes of what comes through a pipe, of which people are shown the last `shown`."""
+    """Reads what comes through a pipe."""
 
-    def __init__(self, shown: int, kept: int) -> None:
-        self._shown = shown
-        self._kept = kept
-        self._data = bytearray()
-        self._size = 0
+    def __init__(self, kept: int) -> None:
+        self._kept = Kept(kept)
         self._ended = asyncio.Event()
         self._transport: asyncio.BaseTransport | None = None
 
     @classmethod
-    async def of(cls, pipe: IO[bytes], shown: int, kept: int) -> Tail:
-        """Start to read `pipe`, which is closed at its end."""
-        _, tail = await asyncio.get_running_loop().connect_read_pipe(lambda: cls(shown, kept), pipe)
+    async def of(cls, pipe: IO[bytes], kept: int) -> Tail:
+        """Start to read `pipe`, which is closed at its end; `kept` are bytes of the end that `data` has."""
+        _, tail = await asyncio.get_running_loop().connect_read_pipe(lambda: cls(kept), pipe)
         return tail
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -41,9 +39,7 @@ class Tail(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Called by the loop."""
-        self._size += len(data)
-        self._data += data
-        del self._data[: max(len(self._data) - self._kept, 0)]
+        self._kept.add(data)
 
     def connection_lost(self, _exc: Exception | None) -> None:
         """Called by the loop."""
@@ -57,23 +53,18 @@ class Tail(asyncio.Protocol):
 
     @property
     def data(self) -> bytes:
-        """The bytes kept: all of the output unless `is_cut`."""
-        return bytes(self._data)
+        """The end of the output: all of it unless `is_cut`."""
+        return self._kept.data
 
     @property
     def is_cut(self) -> bool:
-        """Whether there was more than is kept."""
-        return self._size > self._kept
+        """Whether there was more than `data`."""
+        return self._kept.is_cut
 
     def text(self, redactor: Redactor) -> str:
-        """The end of the output, with a mark where it was cut and no rest of a secret there; whole secrets are still in it."""
-        if self._size <= self._shown:
-            return self._data.decode(errors="replace")
-        text = _without_half_character(self.data[-self._shown :]).decode(errors="replace")
-        return f"[cut, the last {self._shown} bytes] …{redactor.without_rest(text, at_start=True)}"
+        """What people are shown; whole secrets are still in it."""
+        return self._kept.text(redactor)
 
-
-def _without_half_character(data: bytes) -> bytes:
-    """UTF-8 characters have up to three bytes after the first, each 10xxxxxx."""
-    head = data[:3]
-    return data[len(head) - len(head.lstrip(_CONTINUATION)) :]
+    def end(self, redactor: Redactor, size: int) -> str:
+        """Its last `size` bytes, likewise."""
+        return self._kept.end(redactor, size)

@@ -15,6 +15,7 @@ from activities.contract import StepCall, TimesRequest
 from activities.errors import HandlerError
 from activities.steps.altered import without
 from activities.steps.idempotency_key import idempotency_key
+from activities.steps.log_lines import LogLines
 from activities.steps.redact import Redactor
 from activities.steps.shell_text import render_shell, shell_places
 from activities.steps.step_output import STEPS, Given
@@ -43,6 +44,9 @@ class Attempt:
     begun_at: datetime | None = None  # when the server scheduled it
     stopping: Event = field(default_factory=Event)
     evidence: dict[str, Any] = field(default_factory=dict)
+    live: Callable[[], dict[str, str]] = dict
+    """The end of what the attempt has put out so far, by stream."""
+    log: LogLines = field(default_factory=LogLines)
     note: str = ""
     """What people should know of an attempt that succeeds."""
 

@@ -42,11 +42,19 @@ class Ending:
     """What a failure is counted by."""
     altered: list[Altered] = field(default_factory=list)
     """Places in `output` that are not as the handler gave them back."""
+    log: str = ""
+    """The lines that the attempt has logged."""
 
     @classmethod
     def of_error(cls, error: HandlerError) -> Ending:
         """The ending by a failure that a handler has judged itself."""
         return cls("failed", None, error.message, error.permanent, error.retry_after, error.details, kind=error.kind)
+
+    def with_log(self, attempt: Attempt) -> Ending:
+        """With what the attempt has logged, which a failure has among its details."""
+        log = attempt.log.text(attempt.redactor)
+        details = self.details if self.outcome == "succeeded" or not log else {**self.details, "log": log}
+        return replace(self, log=log, details=details)
 
     def redacted(self, attempt: Attempt) -> Ending:
         """Without secrets, readable for every JSON parser, and bounded in size: what may be logged and stored."""
@@ -58,6 +66,7 @@ class Ending:
             message=cut_end(clean.text(readable_text(self.message)), MAX_MESSAGE),
             details=_bounded(clean.value(readable(_plain(self.details)))),
             kind=clean.text(readable_text(self.kind)),
+            log=clean.text(self.log),
             altered=places.found,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
@@ -14,20 +15,27 @@ from activities.steps.output import MAX_OUTPUT, to_json
 from activities.steps.readable import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from activities.steps.redact import Redactor
+
+
+LIVE = 2 * 1024
+"""Bytes of each stream of a step's output that go with a heartbeat."""
+Live = Callable[[], dict[str, str]]
+"""The end of what a step has put out so far, by stream; secrets are still in it."""
 
 
 class Heart:
     """Sends heartbeats by `send` on the loop on which it was made; `last`, the details so far, goes with each.
 
-    Where something was masked in the details, a list of those places follows them.
+    Where something was masked in the details, a list of those places follows them; then comes what `live` says.
     """
 
     def __init__(self, send: Callable[..., None], last: Sequence[Any], redactor: Redactor) -> None:
         self._send = send
-        self._last = tuple(last)
+        self._last = tuple(last[:2])
+        self.live: Live = dict
         self._redactor = redactor
         self._loop = asyncio.get_running_loop()
         self._context = copy_context()
@@ -58,9 +66,17 @@ class Heart:
 
     async def _beat(self, interval: float) -> None:
         while True:
-            self._send(*self._last)
+            self._beat_once()
             await asyncio.sleep(interval)
+
+    def _beat_once(self) -> None:
+        details, places = (*self._last, None, None)[:2]
+        live = {name: text for name, text in self.live().items() if text}
+        if live:
+            self._send(details, places or [], self._redactor.value(readable(live)))
+        else:
+            self._send(*self._last)
 
     def _replace(self, *details: Any) -> None:
         self._last = details
-        self._send(*details)
+        self._beat_once()

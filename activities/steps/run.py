@@ -17,7 +17,8 @@ from activities.handlers.python import PythonHandler
 from activities.observe import StepFinished, StepStarted, unobserved
 from activities.steps.attempt import Attempt
 from activities.steps.ending import Ending
-from activities.steps.heart import Heart
+from activities.steps.heart import LIVE, Heart
+from activities.steps.log_lines import use_log_lines
 from activities.steps.redact import Redactor, use_redactor
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class StepActivities:
             began = monotonic()
             self._observer(StepStarted(call.job, call.step.name, call.step.handler, attempt.number))
             _log.info("step started", action="step_started", handler=call.step.handler)
-            ending = (await self._end(attempt, heart)).redacted(attempt)
+            ending = (await self._end(attempt, heart)).with_log(attempt).redacted(attempt)
             duration = monotonic() - began
             self._tell(attempt, ending, duration)
         if ending.outcome == "succeeded":
@@ -92,6 +93,7 @@ class StepActivities:
                 round(duration, 3),
                 reason=attempt.note,
                 altered=ending.altered,
+                log=ending.log,
             )
         # Raised here, outside of any `except`: a chained exception would carry what has been redacted.
         raise asyncio.CancelledError if ending.outcome == "cancelled" else ending.to_failure(attempt)
@@ -115,6 +117,9 @@ class StepActivities:
         number = call.earlier_attempts + info.attempt
         begun_at = info.current_attempt_scheduled_time
         attempt = Attempt(call, number, self._previous_occurrence, heart.report, heart.last, redactor, begun_at)
+        attempt.live = lambda: {"log": attempt.log.end(redactor, LIVE)}
+        heart.live = lambda: attempt.live()  # noqa: PLW0108 - a handler sets another
+        use_log_lines(attempt.log)
         return attempt, heart
 
     async def _end(self, attempt: Attempt, heart: Heart) -> Ending:

@@ -9,8 +9,8 @@ from temporalio.api.common.v1 import Payloads
 
 from activities.notices.contract import INCIDENT_MEMO, INCIDENT_PREFIX, INCIDENT_WORKFLOW
 from activities.occurrence import stamp
+from schedules.ledger.decoded import first_value
 from schedules.ledger.state import OpenIncident
-from schedules.ledger.story import first_value
 
 if TYPE_CHECKING:
     from temporalio.api.workflow.v1 import WorkflowExecutionInfo

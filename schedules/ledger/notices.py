@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from temporalio.converter import value_to_type
 
 from activities.notices.contract import ENDED_SIGNAL, SEND_NOTICE, TEND_SCHEDULE, AlertRequest
-from schedules.ledger.story import failure_text, first_value
+from schedules.ledger.decoded import failure_text, first_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

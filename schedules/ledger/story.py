@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from temporalio.api.enums.v1 import PendingActivityState, TimeoutType
-from temporalio.exceptions import FailureError
+from temporalio.api.enums.v1 import PendingActivityState
 
-from schedules.errors import UndecodableError
+from schedules.ledger.decoded import failure_text, first_value
+from schedules.ledger.printed import Printed, of_failure, of_heartbeat, of_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from temporalio.converter import DataConverter
 
 StepEnd = Literal["waiting", "running", "succeeded", "failed", "timed_out", "cancelled"]
-FAILURE_LENGTH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +45,8 @@ class StepStory:
     heartbeat: Any = None
     heartbeat_at: datetime | None = None
     workflow_id: str = ""
+    printed: tuple[Printed, ...] = ()
+    """What its attempts put out, those of which something is kept, the oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +98,14 @@ class _Teller:
             return
         started = info.state != PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
         errors = (await self._failure(info.last_failure),) if info.HasField("last_failure") else ()
+        printed = []
+        if info.HasField("last_failure"):
+            printed.append(await of_failure(info.attempt - 1, info.last_failure, self._converter))
+        if started:
+            printed.append(await of_heartbeat(info.attempt, info.heartbeat_details, self._converter))
         self._steps[place] = replace(
             self._steps[place],
+            printed=tuple(printed),
             end="running" if started else "waiting",
             attempts=info.attempt,
             errors=errors,
@@ -130,9 +137,12 @@ class _Teller:
         )
 
     async def _activity_task_started(self, event: HistoryEvent, told: Any) -> None:
-        errors = (await self._failure(told.last_failure),) if told.HasField("last_failure") else ()
+        failed = told.HasField("last_failure")
+        errors = (await self._failure(told.last_failure),) if failed else ()
+        before = (await of_failure(told.attempt - 1, told.last_failure, self._converter),) if failed else ()
         self._steps[told.scheduled_event_id] = replace(
             self._steps[told.scheduled_event_id],
+            printed=before,
             end="running",
             started_at=_time(event.event_time),
             attempts=told.attempt,
@@ -141,12 +151,16 @@ class _Teller:
         )
 
     async def _activity_task_completed(self, event: HistoryEvent, told: Any) -> None:
+        attempt = self._steps[told.scheduled_event_id].attempts
+        self._print(told.scheduled_event_id, await of_result(attempt, told.result, self._converter))
         self._close(event, told.scheduled_event_id, "succeeded")
 
     async def _activity_task_failed(self, event: HistoryEvent, told: Any) -> None:
+        await self._print_failure(told.scheduled_event_id, told.failure)
         self._close(event, told.scheduled_event_id, "failed", await self._failure(told.failure))
 
     async def _activity_task_timed_out(self, event: HistoryEvent, told: Any) -> None:
+        await self._print_failure(told.scheduled_event_id, told.failure)
         self._close(event, told.scheduled_event_id, "timed_out", await self._failure(told.failure))
 
     async def _activity_task_canceled(self, event: HistoryEvent, told: Any) -> None:
@@ -182,6 +196,12 @@ class _Teller:
     async def _child_workflow_execution_terminated(self, event: HistoryEvent, told: Any) -> None:
         self._close(event, told.initiated_event_id, "failed", "terminated")
 
+    async def _print_failure(self, place: int, failure: Failure) -> None:
+        self._print(place, await of_failure(self._steps[place].attempts, failure, self._converter))
+
+    def _print(self, place: int, printed: Printed) -> None:
+        self._steps[place] = replace(self._steps[place], printed=(*self._steps[place].printed, printed))
+
     def _close(self, event: HistoryEvent, place: int, end: StepEnd, error: str = "") -> None:
         step = self._steps[place]
         errors = (*step.errors, error) if error else step.errors
@@ -198,33 +218,6 @@ class _Teller:
 
     async def _failure(self, failure: Failure) -> str:
         return await failure_text(failure, self._converter)
-
-
-async def failure_text(failure: Failure, converter: DataConverter) -> str:
-    """The message, and the causes that say more; without the key, that it is missing."""
-    try:
-        error: BaseException | None = await converter.decode_failure(failure)
-    except UndecodableError as undecodable:
-        error = undecodable
-    told: list[str] = []
-    while error is not None:
-        message = error.message if isinstance(error, FailureError) else str(error)
-        told += [message] if message and message not in told else []
-        error = error.__cause__
-    if failure.HasField("timeout_failure_info"):
-        kind = TimeoutType.Name(failure.timeout_failure_info.timeout_type).removeprefix("TIMEOUT_TYPE_").lower()
-        told[0:1] = [f"{kind.replace('_', '-')} timeout"]
-    return ": ".join(told)[:FAILURE_LENGTH]
-
-
-async def first_value(given: Payloads, converter: DataConverter) -> Any:
-    """The first of some values; None without one, and where it cannot be read here."""
-    if not given.payloads:
-        return None
-    try:
-        return (await converter.decode(given.payloads[:1]))[0]
-    except Exception:  # noqa: BLE001  a converter or codec of the user's, or bytes that are none of ours
-        return None
 
 
 def _said(what: str, who: str, why: str) -> str:

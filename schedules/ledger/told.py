@@ -12,9 +12,9 @@ from activities.notices.contract import INCIDENT_PREFIX, MISSED_PREFIX, WATCHDOG
 from activities.occurrence import job_of, stamp
 from activities.watchdog.contract import WatchdogRequest, WatchState
 from schedules.ledger.alerts import DIRECT, MISSABLE, UNREADABLE, Alerts, Watching, of_missed, of_run
+from schedules.ledger.decoded import first_value
 from schedules.ledger.notices import UnknownRequestError, alerts_of, told_by
 from schedules.ledger.records import gathered
-from schedules.ledger.story import first_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,6 +10,7 @@ from schedules.console.table import one_line
 from schedules.ledger.explain import Explained
 from schedules.text.duration import format_duration
 from schedules.times.moment import local_text
+from schedules.views.logs import last_lines
 from schedules.views.notices import alert_lines, alerts_json
 from schedules.views.occurrences import ORIGINS, instant_json, occurrence_json, span_text
 
@@ -129,6 +130,8 @@ def _run_lines(told: Explained, occurrence: Occurrence) -> Iterator[Line]:
         account = run.result.not_run
         yield "left out", f"{account.count} from {account.first} to {account.last}: {account.reason}"
     yield "run", f"{run.id} {run.run_id}"
+    if story and any(printed.streams for step in story.steps for printed in step.printed):
+        yield "output", f"tickwright logs {told.job.name} {stamp(run.scheduled_at)}"
     if told.link:
         yield "link", told.link
 
@@ -138,6 +141,8 @@ def _story_lines(story: Story, now: datetime) -> Iterator[Line]:
         yield "step", f"{step.name}: {_step(step, now)}"
         for number, error in enumerate(step.errors, step.attempts - len(step.errors) + 1 - _before(step)):
             yield "", f"attempt {max(number, 1)}: {error}"
+        for stream, text in last_lines(step):
+            yield "", f"{stream}: {text}"
         if step.heartbeat is not None:
             age = f", {span_text(now - step.heartbeat_at)} ago" if step.heartbeat_at else ""
             yield "", f"last heartbeat{age}: {step.heartbeat}"

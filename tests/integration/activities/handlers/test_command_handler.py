@@ -140,6 +140,11 @@ async def test_a_program_that_cannot_start_is_a_permanent_error(tmp_path: Path) 
             assert words in error.message
 
 
+def mark(size: str) -> str:
+    """What stands between the beginning and the end of a long output."""
+    return f"\n… [{size} in all, the first 1 KiB and the last 8 KiB kept] …\n"
+
+
 async def test_a_flood_of_output_is_read_without_keeping_it() -> None:
     script = "import sys; b = sys.stdout.buffer\nfor n in range(3000): b.write(b'%06d' % n + b'x' * 65530)"
     async with bench() as made:
@@ -148,8 +153,8 @@ async def test_a_flood_of_output_is_read_without_keeping_it() -> None:
         result = await made.run(command(sys.executable, "-c", script + "\nprint('end')", timeout=60))
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     stdout = result.output["stdout"]
-    assert stdout.startswith("[cut, the last 8192 bytes] …")
-    assert len(stdout) == len("[cut, the last 8192 bytes] …") + 8192
+    assert stdout.startswith("000000" + "x" * 1018 + mark("196.6 MB"))
+    assert len(stdout) == 1024 + len(mark("196.6 MB")) + 8192
     assert stdout.endswith("xxend\n")
     assert grown < 20_000  # of 196,608 KiB written
 
@@ -170,7 +175,7 @@ async def test_output_that_is_no_text_is_kept_as_far_as_it_is() -> None:
         result = await made.run(command("printf", r"\377ok\303\274"))
         long = await made.run(command(sys.executable, "-c", "print('ü' * 5000, end='a')"))
     assert result.output["stdout"] == "\ufffdokü"
-    assert long.output["stdout"] == "[cut, the last 8192 bytes] …" + "ü" * 4095 + "a"
+    assert long.output["stdout"] == "ü" * 512 + mark("10.0 kB") + "ü" * 4095 + "a"
 
 
 async def test_secrets_are_given_to_the_command_and_not_given_back() -> None:
@@ -192,7 +197,7 @@ async def test_secrets_are_given_to_the_command_and_not_given_back() -> None:
 async def test_no_part_of_a_secret_is_left_where_the_output_is_cut() -> None:
     async with bench(secrets={"TOKEN": "s3same"}) as made:
         result = await made.run(command(sys.executable, "-c", "print('${secret:TOKEN}' + 'x' * 8188, end='')"))
-    assert result.output["stdout"] == "[cut, the last 8192 bytes] …" + "x" * 8188
+    assert result.output["stdout"] == "***" + "x" * 1018 + mark("8.2 kB") + "x" * 8188
 
 
 FAMILY = """

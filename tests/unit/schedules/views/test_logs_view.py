@@ -1,0 +1,52 @@
+"""What `logs --follow` shows: each text once, whatever of it a heartbeat had room for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schedules.ledger.printed import Printed
+from schedules.ledger.story import StepStory
+from schedules.views.logs import LogText
+from tests.factories import utc
+
+STEP = StepStory("export", "run_step", utc("2027-03-01T13:00:00Z"), end="running", attempts=1)
+
+
+def shown(*texts: str) -> str:
+    """What is shown of a stream that had these texts, one after another."""
+    log = LogText()
+    steps = (replace(STEP, printed=(Printed(1, (("stdout", text),), live=True),)) for text in texts)
+    return "".join(log.new([step]) for step in steps)
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=8), st.integers(600, 4000))
+def test_each_line_is_shown_once(steps: list[int], room: int) -> None:
+    """A window over numbered lines that never moves on by more than it holds."""
+    lines, texts, count = [f"{number:06} {'x' * 20}\n" for number in range(300)], [], 0
+    for step in steps:
+        count += min(step, room // 28 - 19)
+        texts.append("".join(lines[:count])[-room:])
+    body = shown(*texts).replace("── export · attempt 1 · running · stdout\n", "")
+    assert body == "".join(lines[:count])
+
+
+def test_a_step_and_stream_stand_above_what_is_theirs() -> None:
+    both = replace(
+        STEP,
+        end="succeeded",
+        attempts=3,
+        printed=(Printed(2, (("stderr", "no\n"), ("error", "exit 1"))), Printed(3, ())),
+    )
+    assert LogText().new([both]) == (
+        "── export\nattempt 1: the server keeps the last failure alone\n"
+        "── export · attempt 2 · failed · stderr\nno\n"
+        "── export · attempt 2 · failed · error\nexit 1\n"
+        "── export · attempt 3 · succeeded\nnothing was put out\n"
+    )
+
+
+def test_a_terminal_is_given_no_orders() -> None:
+    assert shown("a\x1b[31m\u202e\r\tb\n").endswith("a␣[31m␣␣\tb\n")
