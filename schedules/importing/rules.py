@@ -18,7 +18,7 @@ ClockChanges = Literal["literal", "vixie", "once", "shift"]
 literal: a skipped time does not run, a repeated one runs twice (Kubernetes, Celery, Airflow).
 vixie: a skipped time runs right after the gap and a repeated one once; minutes or hours that start with `*` follow real time.
 once: a skipped time does not run, a repeated one runs in its first pass only (EventBridge Scheduler, systemd).
-shift: a skipped time runs later by the length of the gap, a repeated one in its first pass only (APScheduler).
+shift: a skipped time runs later by the length of the gap, a repeated one runs twice (APScheduler 3.11).
 """
 DAY = timedelta(days=1)
 
@@ -55,7 +55,7 @@ class WallRule:
             return [first]
         if second < first:  # skipped: fold=0 reads the offset before the gap, fold=1 the one after it
             return self._in_gap(wall, first, zone)
-        twice = self.changes == "literal" or (self.changes == "vixie" and self.real_time)
+        twice = self.changes in {"literal", "shift"} or (self.changes == "vixie" and self.real_time)
         return [first, second] if twice else [first]
 
     def _in_gap(self, wall: datetime, shifted: datetime, zone: ZoneInfo) -> list[datetime]:

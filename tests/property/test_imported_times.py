@@ -139,6 +139,7 @@ def test_celery_is_what_celery_does(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(EXAMPLES))
 def test_apscheduler_is_what_apscheduler_does(seed: int) -> None:
+    """With day fields far from changes of clocks: after one, APScheduler 3.11 leaves out the first hour of the next day."""
     dice = random.Random(seed)
     zone, start = dice.choice(ZONES), start_of(dice)
     given = {"hour": field(dice, 0, 23), "minute": field(dice, 0, 59)}
@@ -148,21 +149,25 @@ def test_apscheduler_is_what_apscheduler_does(seed: int) -> None:
         given["day"] = dice.choice([field(dice, 1, 28), "last", "2nd fri", "last mon"])
     if dice.random() < 0.3:
         given["month"] = field(dice, 1, 12)
+    if len(given) > 2:
+        start = datetime(2027, 5, dice.randint(1, 20), 12, tzinfo=UTC)
     trigger = CronTrigger(**given, timezone=ZoneInfo(zone))
-    expected, last = list[datetime](), start.astimezone(ZoneInfo(zone)) + timedelta(seconds=1)
-    while len(expected) < COUNT and (at := trigger.get_next_fire_time(None, last)):
+    expected, before, now = list[datetime](), None, start.astimezone(ZoneInfo(zone)) + timedelta(seconds=1)
+    while len(expected) < COUNT and (at := trigger.get_next_fire_time(before, now)):
         expected.append(at.astimezone(UTC))
-        last = at + timedelta(microseconds=1)
+        before = now = at
     rule = apscheduler.rule_of(apscheduler.completed(given), zone)
-    expected = [at for at in expected if at <= start + YEARS]
+    end = start + YEARS if len(given) == 2 else datetime(2027, 10, 20, tzinfo=UTC)
+    expected = [at for at in expected if at <= end]
     assert ours(rule, start)[: len(expected)] == expected, given
 
 
 def on_calendar(dice: random.Random) -> str:
+    """With steps in the minutes alone: systemd 252 leaves out the first hour or day of such a step when a month begins."""
+
     def part(low: int, high: int) -> str:
-        return dice.choice(
-            ("*", str(dice.randint(low, high)), f"{low}..{dice.randint(low, high)}", f"{low}/{dice.randint(2, 9)}")
-        )
+        step = f"{low}/{dice.randint(2, 9)}" if high > 50 else "*"
+        return dice.choice(("*", str(dice.randint(low, high)), f"{low}..{dice.randint(low, high)}", step))
 
     week = dice.choice(("", "Mon..Fri ", "Sat,Sun ", "Fri "))
     end = f"~{dice.choice(('01', '03', '1..5', '09/4', '*'))}"

@@ -19,7 +19,7 @@ from schedules.importing.problem import ImportProblem
 from schedules.importing.rules import GridRule, OldRule, OnceRule
 from schedules.text.duration import format_duration
 
-SHIFT: Final = {"gap": "shift", "repeat": "first"}
+SHIFT: Final = {"gap": "shift", "repeat": "both"}
 UNITS: Final = {"weeks": 604_800, "days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 POLICIES: Final = (
     Policy("retries", "none", "none, until you add `retry`"),
