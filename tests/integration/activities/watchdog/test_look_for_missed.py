@@ -32,8 +32,9 @@ from tests.servers import DevServer
 from worker.times import previous_occurrence
 
 DAY = 86_400
-DUE = (datetime.now(UTC) + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
-"""The job's next time: midnight. The schedules are made before it, and the watchdog looks after it."""
+EPOCH = datetime.fromtimestamp(0, UTC)
+DUE = (datetime.now(UTC) + timedelta(days=1)).replace(minute=0, second=0, microsecond=0)
+"""The job's next time, most of a day away. The schedules are made before it, and the watchdog looks after it."""
 NOW = DUE + timedelta(minutes=10)
 
 
@@ -45,7 +46,7 @@ def attribute() -> SearchAttributeKey[str]:
 async def look(client: Client, job: str, state: WatchState | None = None) -> Seen:
     """One look that knows all up to five minutes before the job's time, and was made a minute ago."""
     known = state or WatchState(text(DUE - timedelta(minutes=5)), text(NOW - timedelta(minutes=1)))
-    watched = WatchedJob(job, TimesRequest("UTC", intervals=[[DAY, 0]]), 300.0, 3600.0, [0])
+    watched = WatchedJob(job, TimesRequest("UTC", intervals=[[DAY, int(DUE.timestamp()) % DAY]]), 300.0, 3600.0, [0])
     request = WatchdogRequest("billing", "default", [Target("hook")], [watched])
     activities = WatchActivities(client, previous_occurrence, now=lambda: NOW)
     return await ActivityEnvironment().run(activities.look_for_missed, Look(request, known))
@@ -77,7 +78,7 @@ async def schedule(
     **state: Any,
 ) -> None:
     action = ScheduleActionStartWorkflow("Nothing", id=name, task_queue=f"{name}-nobody")
-    spec = ScheduleSpec(intervals=[ScheduleIntervalSpec(every)])
+    spec = ScheduleSpec(intervals=[ScheduleIntervalSpec(every, (DUE - EPOCH) % every)])
     await client.create_schedule(
         name, Schedule(action=action, spec=spec, policy=policy or SchedulePolicy(), state=ScheduleState(**state))
     )
@@ -142,7 +143,7 @@ async def test_a_paused_schedule_is_told_an_hour_later(client: Client, name: str
 
 async def test_a_time_before_the_schedule_was_made_is_not_missed(client: Client, job: str) -> None:
     yesterday = DUE - timedelta(days=1)
-    watched = WatchedJob(job, TimesRequest("UTC", intervals=[[DAY, 0]]), 300.0, 3600.0, [0])
+    watched = WatchedJob(job, TimesRequest("UTC", intervals=[[DAY, int(DUE.timestamp()) % DAY]]), 300.0, 3600.0, [0])
     request = WatchdogRequest("billing", "default", [Target("hook")], [watched])
     now = yesterday + timedelta(minutes=10)
     state = WatchState(text(yesterday - timedelta(minutes=5)), text(now))
@@ -174,8 +175,9 @@ async def test_a_run_that_was_started_a_moment_ago_does_not_wait_yet_and_shows_t
     assert isinstance(action, ScheduleActionExecutionStartWorkflow)
     started = (await client.get_workflow_handle(action.workflow_id).describe()).start_time
     now = started + timedelta(seconds=after)
-    # With a grace of a second and a half no time that is asked about is the second of the run itself.
-    watched = WatchedJob(job, TimesRequest("UTC", intervals=[[1, 0]]), 1.5, 3600.0, [0])
+    # So that no time that is asked about is the second of the run itself, however long its start took.
+    grace = 1.5 + (started - datetime.fromisoformat(action.workflow_id.removeprefix(f"{job}-"))).total_seconds()
+    watched = WatchedJob(job, TimesRequest("UTC", intervals=[[1, 0]]), grace, 3600.0, [0])
     request = WatchdogRequest("billing", "default", [Target("hook")], [watched])
     activities = WatchActivities(client, previous_occurrence, now=lambda: now)
     state = WatchState(text(now - timedelta(seconds=3)), text(now))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Iterator
 
 import pytest
 import structlog
@@ -18,6 +19,14 @@ from worker.process.lifecycle import Stop
 @pytest.fixture(autouse=True)
 def as_without_configuration() -> None:
     structlog.reset_defaults()
+
+
+@pytest.fixture
+def hangups_end_it() -> Iterator[None]:
+    """As in a terminal, also where the tests were started by `nohup`."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 async def test_the_waits_for_a_server_grow_to_half_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,6 +88,7 @@ async def test_the_first_signal_asks_and_each_further_one_stops_at_once() -> Non
     assert given == [signal.SIGINT, signal.SIGTERM]
 
 
+@pytest.mark.usefixtures("hangups_end_it")
 async def test_a_hangup_asks_and_a_further_one_changes_nothing() -> None:
     """A terminal that closes sends two: by the shell, and by the kernel."""
     given: list[int] = []
