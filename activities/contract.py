@@ -291,7 +291,8 @@ class NewBuild:
 class LateStart:
     """The one argument of DECIDE_LATE_START: a run that started late. Times as everywhere; those of its start with fractions.
 
-    `schedule` is the schedule that started it; up to `caught_up_to` an earlier late run has decided.
+    `schedule` is the schedule that started it; up to `caught_up_to` an earlier late run has decided. `in_turn`: another late run
+    has started it in its own stead.
     """
 
     job: str
@@ -304,6 +305,7 @@ class LateStart:
     times: TimesRequest
     catchup: CatchUpRequest
     caught_up_to: str = ""
+    in_turn: bool = False
 
 
 @dataclass(frozen=True)

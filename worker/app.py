@@ -46,7 +46,7 @@ from worker.modules import find_activities, find_workflows, type_name
 from worker.own_secrets import secrets_of
 from worker.process.lifecycle import poll_until_stopped
 from worker.settings import Pollers
-from worker.times import occurrences, previous_occurrence
+from worker.times import CALENDAR, previous_occurrence
 from workflows.backfill import BackfillWorkflow
 from workflows.builds import BuildsWorkflow
 from workflows.incident import IncidentWorkflow
@@ -201,7 +201,7 @@ def _worker(
 ) -> Worker:
     reboot = RebootActivities(client)
     told = OfferActivities(offer.handlers.names, map(type_name, offer.workflows), known_keys(client.data_converter))
-    late = LateStartActivities(client, occurrences)
+    late = LateStartActivities(client, CALENDAR)
     operate = OperateActivities(client)
     asked = (operate.look_at_occurrence, operate.ask_for_occurrence, operate.resume_schedule)
     others = (told.describe_offer, reboot.start_reboot_runs, late.decide_late_start, *asked)

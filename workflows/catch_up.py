@@ -36,7 +36,7 @@ with workflow.unsafe.imports_passed_through():
         LateVerdict,
         NotRun,
     )
-    from activities.late.decision import instant, is_too_late, too_late
+    from activities.late.decision import RUN, instant, is_too_late, too_late
     from activities.occurrence import occurrence_id, stamp
     from workflows.occurrence import SCHEDULED_START
 
@@ -48,6 +48,10 @@ if TYPE_CHECKING:
 
 SCHEDULED_BY = SearchAttributeKey.for_keyword("TemporalScheduledById")
 OWNER = SearchAttributeKey.for_keyword(OWNER_ATTRIBUTE)
+ATTEMPTS = 6
+"""Of the decision: half a minute in which the server may be too busy to be asked."""
+LATE_IN_TURN = "late-in-turn"
+"""The patch by which a run that a late one has started asks as well what is to become of it."""
 OUTCOME = SearchAttributeKey.for_keyword(OUTCOME_ATTRIBUTE)
 
 
@@ -74,12 +78,17 @@ async def settle_late_start(occurrence: Occurrence) -> JobResult | None:
 
 
 def _rule(occurrence: Occurrence) -> CatchUpRequest | None:
-    """None where there is nothing to decide: on time, started by hand without a schedule, or by a late run in its stead."""
+    """None where there is nothing to decide: on time, or started by hand without a schedule.
+
+    A run that a late one has started in its stead is on time if a worker takes it at once.
+    """
     request = occurrence.request
-    if request.catchup is None or request.handover is not None or not _schedule():
+    if request.catchup is None or not _schedule():
         return None
-    late = (occurrence.started - occurrence.scheduled).total_seconds()
-    return request.catchup if late > request.catchup.late_after else None
+    due = occurrence.scheduled if request.handover is None else workflow.info().workflow_start_time
+    if (occurrence.started - due).total_seconds() <= request.catchup.late_after:
+        return None
+    return request.catchup if request.handover is None or workflow.patched(LATE_IN_TURN) else None
 
 
 def _schedule() -> str:
@@ -89,7 +98,7 @@ def _schedule() -> str:
 async def _ask(occurrence: Occurrence, rule: CatchUpRequest) -> LateVerdict:
     """Decided by a local activity: only the worker can reach the server and knows the job's other times.
 
-    Where even that fails (a worker of another version), the run goes on: better late than lost.
+    Where that fails each time (a server that is too busy, a worker of another version), the run goes on: better late than lost.
     """
     info = workflow.info()
     late = LateStart(
@@ -103,6 +112,7 @@ async def _ask(occurrence: Occurrence, rule: CatchUpRequest) -> LateVerdict:
         times=occurrence.request.times,
         catchup=rule,
         caught_up_to=occurrence.caught_up_to,
+        in_turn=occurrence.request.handover is not None,
     )
     try:
         verdict: LateVerdict = await workflow.execute_local_activity(
@@ -110,12 +120,13 @@ async def _ask(occurrence: Occurrence, rule: CatchUpRequest) -> LateVerdict:
             late,
             result_type=LateVerdict,
             start_to_close_timeout=timedelta(seconds=30),
-            retry_policy=RetryPolicy(maximum_attempts=2),
+            retry_policy=RetryPolicy(maximum_attempts=ATTEMPTS, maximum_interval=timedelta(seconds=10)),
         )
     except ActivityError as error:
         if is_cancelled_exception(error):
             raise
-        return LateVerdict(run=True)
+        by = occurrence.started - occurrence.scheduled
+        return LateVerdict(run=False, outcome="too_late", reason=too_late(by, rule)) if is_too_late(by, rule) else RUN
     return verdict
 
 

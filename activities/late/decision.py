@@ -1,64 +1,45 @@
-"""Whether a run that started late still runs, and which occurrences run in its stead. Pure.
+"""The verdict on a run that started late: whether it still runs, and which occurrences run in its stead. Pure.
 
-What is missed is known from the schedule's times alone: all that was due between the late run and `reference`, the moment
-from which on runs start on time again. Of these the newest few are wanted. What the server has to tell is only why
-this run is late.
+It runs unless it is proven to be missed: that the server or every worker was away at its time. Of all that was due since, up to the
+moment at which they were back, the newest few run. Lateness without that proof is bounded by `start_deadline` alone.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from activities.contract import LateVerdict, NotRun
 from activities.occurrence import occurrence_id, stamp
 from activities.overlap import overlap_policy
 
 if TYPE_CHECKING:
+    from activities.account.due_times import Occurrences
     from activities.contract import CatchUpRequest, LateStart, Outcome
 
 SECOND = timedelta(seconds=1)
-
-
-class Occurrences(Protocol):
-    """A schedule's times, as aware datetimes in UTC."""
-
-    def next_after(self, after: datetime) -> datetime | None:
-        """The first time strictly after an instant."""
-
-    def previous_before(self, before: datetime) -> datetime | None:
-        """The last time strictly before an instant."""
-
-    def count_between(self, start: datetime, end: datetime) -> int:
-        """How many times there are from start up to, and not including, end."""
+JUST_AFTER = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the server has to tell of a late start; all as by default where it could not be asked.
+    """Facts that bear on the verdict; by default nothing is proven, and the run runs.
 
-    `by_hand`: somebody asked for this very run, by a backfill or a reset. `waited`: it is late only because it waited for
-    the run before it. `halted`: nothing is due by itself now, since the schedule is paused or has no actions left.
-    `server_back`: when the server, away at its time, took up the schedule again, however long the run then waited for others.
-    It counts where the others start by themselves, under `buffer_all`; a slot of `buffer_one` is for the newest. `native`: the
-    schedule kept this run waiting and started it by itself, also where its time is none of the schedule's any more.
+    `by_hand`: somebody asked for this very run, or that cannot be excluded. `back`: what was away at the run's time, the server or
+    every worker, and kept it from starting, was back then; None where nothing proves that anything was away, or the run only
+    waited for the one before it.
     """
 
     by_hand: bool = False
-    waited: bool = False
-    halted: bool = False
-    server_back: datetime | None = None
-    native: bool = False
+    back: datetime | None = None
 
 
-UNKNOWN_YET = Evidence(native=True)
-"""The strictest: what runs all the same needs no question to the server."""
 RUN = LateVerdict(run=True)
 
 
 def decide(late: LateStart, occurrences: Occurrences, evidence: Evidence) -> LateVerdict:
-    """The verdict on a run that started more than `late_after` after its time."""
+    """The verdict on a run that started more than `late_after` after its time; `occurrences` are the times that were due."""
     return _Decision(late, occurrences, evidence).verdict()
 
 
@@ -70,32 +51,25 @@ class _Decision:
         self._reference = reference(late, evidence)
 
     def verdict(self) -> LateVerdict:
-        if self._evidence.by_hand or not (self._evidence.native or self._is_occurrence()):
+        if self._evidence.by_hand:
             return RUN
-        if self._wanted():
+        if self._evidence.back is None or self._wanted():
             return self._too_late([]) if self._is_too_late(self._scheduled) else RUN
         return self._stand_back()
 
-    def _is_occurrence(self) -> bool:
-        return self._occurrences.next_after(self._scheduled - SECOND) == self._scheduled
-
     def _wanted(self) -> bool:
-        if self._is_decided(self._scheduled):
-            return False
-        if self._evidence.waited and overlap_policy(self._rule.overlap).waits:
-            return True
-        return self._scheduled in self._newest()
+        return self._rule.policy != "skip" and len(self._newest()) < self._rule.max_missed
 
     def _is_decided(self, at: datetime) -> bool:
         return self._decided is not None and at <= self._decided
 
     def _newest(self) -> list[datetime]:
-        """Those of the missed occurrences that are to run, oldest first, whether or not they have been decided before."""
-        if self._evidence.halted:
-            return [] if self._rule.policy == "skip" else [self._scheduled]
+        """The missed occurrences after this run's that are to run, oldest first, whether or not they have been decided before."""
         found: list[datetime] = []
-        before = self._reference + timedelta(microseconds=1)
+        before = self._reference + JUST_AFTER
         while len(found) < self._rule.max_missed and (at := self._occurrences.previous_before(before)):
+            if at <= self._scheduled:
+                break
             found.append(at)
             before = at
         if self._rule.policy == "skip":  # what is hardly late has not been missed
@@ -110,7 +84,7 @@ class _Decision:
         """
         rule = self._rule
         alone = rule.overlap == "allow_all" or (rule.overlap == "buffer_all" and self._is_decided(self._scheduled))
-        others = [] if alone else [at for at in self._newest() if at > self._scheduled and not self._is_decided(at)]
+        others = [] if alone else [at for at in self._newest() if not self._is_decided(at)]
         live = [at for at in others if not self._is_too_late(at)]
         if others and not live:
             return self._too_late(others)
@@ -144,8 +118,8 @@ class _Decision:
         """The first and the last occurrence that are due and not decided yet, this run's own apart; empty for none."""
         after = max(self._scheduled, self._decided) if self._decided else self._scheduled
         first = self._occurrences.next_after(after)
-        last = self._occurrences.previous_before(self._reference + timedelta(microseconds=1))
-        return [first, last] if first and last and first <= last and not self._evidence.halted else []
+        last = self._occurrences.previous_before(self._reference + JUST_AFTER)
+        return [first, last] if first and last and first <= last else []
 
     def _is_too_late(self, at: datetime) -> bool:
         return is_too_late(self._now - at, self._rule)
@@ -159,9 +133,7 @@ class _Decision:
 
     def _newer(self) -> datetime | None:
         """What took this run's place already."""
-        if self._is_decided(self._scheduled):
-            return self._decided
-        return next(iter(self._newest()), None)
+        return next(iter(self._newest()), self._decided)
 
 
 def dropped(late: LateStart, occurrences: Occurrences, before: datetime | None) -> NotRun | None:
@@ -181,17 +153,31 @@ def dropped(late: LateStart, occurrences: Occurrences, before: datetime | None) 
 
 
 def reference(late: LateStart, evidence: Evidence) -> datetime:
-    """When what was away was back: the start if the server was, the first workflow task if the run then waited for a worker."""
+    """The moment from which on runs start on time again: the first workflow task if the run waited for a worker.
+
+    Else it is the return of the server where newer ones start by themselves, and where they do not the start of this run, which
+    stands for all of them.
+    """
     started, now = instant(late.started_at), instant(late.first_task_at)
-    waited_for_worker = now - started > timedelta(seconds=late.catchup.late_after)
-    back = evidence.server_back if late.catchup.overlap == "buffer_all" else None
-    found = now if waited_for_worker else back or started
+    if waited_for_worker(late):
+        found = now
+    elif overlap_policy(late.catchup.overlap).keeps_all:
+        found = evidence.back or started
+    else:
+        found = started
     return min(found, instant(late.catchup.end_at)) if late.catchup.end_at else found
 
 
+def waited_for_worker(late: LateStart) -> bool:
+    """Whether the first workflow task came long after the start."""
+    return instant(late.first_task_at) - instant(late.started_at) > timedelta(seconds=late.catchup.late_after)
+
+
 def started_late(late: LateStart) -> bool:
-    """Whether already the start was late, not only the first workflow task."""
-    return instant(late.started_at) - instant(late.scheduled_at) > timedelta(seconds=late.catchup.late_after)
+    """Whether the schedule started it late, and not only its first workflow task came late."""
+    return not late.in_turn and instant(late.started_at) - instant(late.scheduled_at) > timedelta(
+        seconds=late.catchup.late_after
+    )
 
 
 def is_too_late(by: timedelta, rule: CatchUpRequest) -> bool:

@@ -1,154 +1,242 @@
-"""Why a run started late, as far as the server can tell: what it shows of the schedule and of the runs around this one."""
+"""The evidence about a late start: the schedule's own record, the runs before this one, and signs of life of server and workers."""
 
 from __future__ import annotations
 
-import asyncio
-from datetime import UTC, timedelta
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from temporalio.api.enums.v1 import EventType
-from temporalio.client import ScheduleActionExecutionStartWorkflow
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.contract import ASKED_MEMO, BACKFILL_PREFIX
-from activities.late.decision import Evidence, instant, started_late
-from activities.late.scheduler_history import RPC_TIMEOUT, SchedulerHistory
-from activities.occurrence import occurrence_id, scheduled_time, stamp
+from activities.account.at_work import Untaken, untaken_at
+from activities.account.due_times import DueTimes, Occurrences, Span
+from activities.account.history import last_write
+from activities.account.reading import RPC_TIMEOUT, described_schedule, scheduler_record
+from activities.account.record import TRIGGER_DELAY, time_of
+from activities.contract import ASKED_MEMO, BACKFILL_PREFIX, JobRequest
+from activities.late.decision import SECOND, Evidence, instant, started_late, waited_for_worker
+from activities.late.due import BEGIN, due_times, id_of
+from activities.occurrence import scheduled_time
 from activities.overlap import overlap_policy
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from temporalio.api.history.v1 import HistoryEvent
+    from temporalio.api.workflowservice.v1 import DescribeScheduleResponse
+    from temporalio.client import Client
 
-    from temporalio.client import Client, ScheduleDescription, WorkflowExecution, WorkflowExecutionDescription
-
+    from activities.account.record import SchedulerRecord
     from activities.contract import LateStart
-    from activities.late.decision import Occurrences
+    from activities.late.due import Calendar
 
-AT_ONCE = timedelta(seconds=5)
-"""So soon after the end of the run before it the server starts one that waited for it."""
-AFTER_THE_WINDOW = timedelta(minutes=10)
-"""The most by which the server, busy after an outage, may exceed a catch-up window."""
-LOOKED_AT = 20
+ABSENCE = timedelta(seconds=5)
+"""A server that was silent for less was busy, not away."""
+KEPT_BY_V2 = 2
+"""Starts that a V2 schedule keeps waiting under `buffer_one` (seen on 1.32.0)."""
+FEW, FEW_RUNS = 20, 3
+STAMP = re.compile(r" at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
+CLOSED_BY_WORKERS = "ExecutionStatus IN ('Completed', 'Failed', 'Canceled')"
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The evidence, the times that were due, and the newest time before this one that has a run of its own."""
+
+    evidence: Evidence
+    due: Occurrences
+    before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The run for which a start had to wait, with its history; `scheduled` is None for a run of another kind."""
+
+    scheduled: datetime | None
+    events: list[HistoryEvent]
 
 
 class Witness:
     """Asks the server about one late start. Every method raises RPCError where it cannot be asked."""
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, client: Client, calendar: Calendar, late: LateStart, task_queue: str) -> None:
+        self._client, self._late, self._task_queue = client, late, task_queue
+        self._calendar = calendar
+        self._scheduled, self._started = instant(late.scheduled_at), instant(late.started_at)
+        self._grace = timedelta(seconds=late.catchup.late_after - late.catchup.jitter)
 
-    async def asked_for(self, late: LateStart) -> bool:
+    async def findings(self) -> Findings:
+        """All that decides about the run."""
+        own = self._calendar.of_request(self._late.times)
+        if await self._asked_for():
+            return Findings(Evidence(by_hand=True), own)
+        schedule = await described_schedule(self._client, self._late.schedule)
+        if schedule is None:
+            return await self._of_the_deleted(own)
+        since = self._scheduled - timedelta(minutes=1)
+        record = await scheduler_record(self._client, self._late.schedule, schedule, since)
+        holder = await self._holder(schedule) if started_late(self._late) else None
+        earlier = (await self._times_of(holder) if holder else None) or own
+        due = due_times(self._late, self._calendar, earlier, schedule, record)
+        if not any(_is_among(self._scheduled, times) for times in (own, earlier, due)):
+            return Findings(Evidence(by_hand=True), due)
+        evidence = await self._of_start(schedule, record, due, holder)
+        before = await self._started_before(schedule) if evidence.back else None
+        return Findings(evidence, due, before)
+
+    async def _of_the_deleted(self, own: Occurrences) -> Findings:
+        """Nothing was due after the newest run that the schedule has started."""
+        query = f'TemporalScheduledById = "{self._late.schedule}" AND StartTime >= "{self._late.started_at}"'
+        ids = [run.id async for run in self._client.list_workflows(query, limit=FEW, rpc_timeout=RPC_TIMEOUT)]
+        last = max([self._scheduled, *(at for each in ids if (at := scheduled_time(each)))])
+        is_missed = not started_late(self._late) and await self._no_worker_from(self._started)
+        back = instant(self._late.first_task_at) if is_missed else None
+        return Findings(Evidence(back=back), DueTimes([Span(BEGIN, last, own)]))
+
+    async def _of_start(
+        self, schedule: DescribeScheduleResponse, record: SchedulerRecord, due: Occurrences, holder: Holder | None
+    ) -> Evidence:
+        back = None
+        if started_late(self._late):
+            untaken = await self._untaken(holder) if holder else None
+            if holder and untaken is None:
+                return Evidence(by_hand=record.may_be_asked_for(self._scheduled))
+            if await self._has_run_before() or self._may_be_asked_for(schedule, record, due, holder):
+                return Evidence(by_hand=True)
+            back = untaken.end if untaken else await self._server_back(schedule, record, due)
+        if waited_for_worker(self._late) and await self._no_worker_from(self._started):
+            back = instant(self._late.first_task_at)
+        return Evidence(back=back)
+
+    async def _asked_for(self) -> bool:
         """Whether the job's backfill, which says so before it asks the schedule, has asked for this very run."""
-        backfill = self._client.get_workflow_handle(BACKFILL_PREFIX + late.schedule)
+        backfill = self._client.get_workflow_handle(BACKFILL_PREFIX + self._late.schedule)
         try:
             described = await backfill.describe(rpc_timeout=RPC_TIMEOUT)
         except RPCError as error:
             if error.status == RPCStatusCode.NOT_FOUND:
                 return False
             raise
-        return late.scheduled_at in (await described.memo()).get(ASKED_MEMO, [])
+        return self._late.scheduled_at in (await described.memo()).get(ASKED_MEMO, [])
 
-    async def evidence(self, late: LateStart, occurrences: Occurrences) -> Evidence:
-        """What decides whether it was missed."""
-        described = self._client.get_schedule_handle(late.schedule).describe(rpc_timeout=RPC_TIMEOUT)
-        schedule, others = await asyncio.gather(described, self._others(late))
-        state, own = schedule.schedule.state, started_late(late)
-        if any(run.id == late.workflow_id for run in others):  # a native start never uses an id again
-            return Evidence(by_hand=True)
-        kept = own and overlap_policy(late.catchup.overlap).waits
-        follows = kept and await self._waited(late, schedule)
-        odd = not _is_occurrence(late.workflow_id, late.job, occurrences) or (state.paused and not follows)
-        history = SchedulerHistory(self._client, late)
-        suspect = own and (odd or _changed_since(late, schedule) or _newer(others, late, occurrences))
-        asked = await history.was_asked_for() if own else None
-        # What waits for others outlives a change of its schedule; anything else the server would have forgotten.
-        if asked or (suspect and not (kept and asked is False)):
-            return Evidence(by_hand=True)
-        halted = state.paused or (state.limited_actions and state.remaining_actions == 0)
-        back = await history.woke_up() if kept else None
-        away = back is not None and back - instant(late.scheduled_at) > timedelta(seconds=late.catchup.late_after)
-        return Evidence(waited=follows and not away, halted=halted, server_back=back if away else None, native=kept)
+    def _may_be_asked_for(
+        self, schedule: DescribeScheduleResponse, record: SchedulerRecord, due: Occurrences, holder: Holder | None
+    ) -> bool:
+        """Whether a trigger or a backfill may have started the run, under an id that was not used before.
 
-    async def started_before(self, late: LateStart) -> datetime | None:
-        """The newest time before this run's that the schedule has started, or the moment from which on it starts any."""
-        schedule = await self._client.get_schedule_handle(late.schedule).describe(rpc_timeout=RPC_TIMEOUT)
-        query = (
-            f'TemporalScheduledById = "{late.schedule}" AND TemporalScheduledStartTime < "{late.scheduled_at}"'
-            f' AND StartTime <= "{late.started_at}"'
-        )
-        runs = self._client.list_workflows(query, limit=LOOKED_AT, rpc_timeout=RPC_TIMEOUT)
-        ids = [run.id async for run in runs]
-        ids += [each.workflow_id for _, each in _starts(schedule)]
-        known = [schedule.info.created_at, schedule.info.last_updated_at, *map(scheduled_time, ids)]
-        return max((at for at in known if at and at < instant(late.scheduled_at)), default=None)
-
-    async def _others(self, late: LateStart) -> list[WorkflowExecution]:
-        """Runs under the same id, and of newer times that were started before this one; not what a late run started itself."""
-        before = instant(late.started_at) - timedelta(seconds=1)
-        query = (
-            f'WorkflowId = "{late.workflow_id}" OR (TemporalScheduledById = "{late.schedule}" AND ParentWorkflowId IS NULL'
-            f' AND TemporalScheduledStartTime > "{late.scheduled_at}" AND StartTime < "{before.isoformat()}")'
-        )
-        runs = self._client.list_workflows(query, limit=LOOKED_AT, rpc_timeout=RPC_TIMEOUT)
-        return [run async for run in runs if run.run_id != late.run_id]
-
-    async def _waited(self, late: LateStart, schedule: ScheduleDescription) -> bool:
-        """Whether the schedule's run before this one ended just before this one's start, which was late."""
-        started = instant(late.started_at)
-        before = [
-            (at, each.workflow_id, each.first_execution_run_id)
-            for at, each in _starts(schedule)
-            if at <= started and each.workflow_id != late.workflow_id
-        ]
-        if not before:
-            return False
-        _, workflow_id, run_id = max(before)
-        handle = self._client.get_workflow_handle(workflow_id, run_id=run_id)
-        described = await handle.describe(rpc_timeout=RPC_TIMEOUT)
-        closed = described.close_time
-        if closed is None or not max(instant(late.scheduled_at), started - AT_ONCE) < closed <= started + AT_ONCE:
-            return False
-        return late.catchup.overlap != "cancel_other" or await self._was_at_work(described, late)
-
-    async def _was_at_work(self, run: WorkflowExecutionDescription, late: LateStart) -> bool:
-        """Whether a worker had the run when the late one was due; one that nobody had taken yet shows that the workers were away.
-
-        The server cancels such a run and starts the newest once a worker has taken note of it (seen on 1.32.0).
+        Where no record tells, a start that the overlap policy keeps waiting by itself comes before any that is asked for.
         """
-        handle = self._client.get_workflow_handle(run.id, run_id=run.run_id)
-        async for event in handle.fetch_history_events(page_size=LOOKED_AT, rpc_timeout=RPC_TIMEOUT):
-            if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED:
-                return event.event_time.ToDatetime(UTC) <= instant(late.scheduled_at)
-        return False
+        created = time_of(schedule.info.create_time)
+        if record.knows(max(self._scheduled - TRIGGER_DELAY, min(created, self._scheduled)), self._started):
+            return record.may_be_asked_for(self._scheduled)
+        if holder is not None and holder.scheduled is not None:
+            kept = due.count_between(holder.scheduled + SECOND, self._scheduled)
+            if overlap_policy(self._late.catchup.overlap).keeps_all or kept < KEPT_BY_V2:
+                return False
+        return not _is_of_ours(schedule)
+
+    async def _has_run_before(self) -> bool:
+        """Whether there was a run under the same id; the schedule itself never uses one again."""
+        runs = self._client.list_workflows(
+            f'WorkflowId = "{self._late.workflow_id}"', limit=FEW, rpc_timeout=RPC_TIMEOUT
+        )
+        return any([run.run_id != self._late.run_id async for run in runs])
+
+    async def _holder(self, schedule: DescribeScheduleResponse) -> Holder | None:
+        """The run of the schedule that was open when this one was due, and had ended when it started."""
+        policy = overlap_policy(self._late.catchup.overlap)
+        if not (policy.waits or policy.ends_other):
+            return None
+        due = self._due_at(schedule)
+        recent = [each for each in schedule.info.recent_actions if id_of(each) != self._late.workflow_id]
+        started = [each for each in recent if time_of(each.actual_time) <= due]
+        if started:
+            names = [(id_of(each), each.start_workflow_result.run_id) for each in started[-FEW_RUNS:]]
+        else:
+            query = (
+                f'TemporalScheduledById = "{self._late.schedule}" AND StartTime <= "{due.isoformat()}"'
+                f' AND (CloseTime >= "{due.isoformat()}" OR ExecutionStatus = "Running")'
+            )
+            runs = self._client.list_workflows(query, limit=FEW_RUNS, rpc_timeout=RPC_TIMEOUT)
+            names = [(run.id, run.run_id) async for run in runs if run.id != self._late.workflow_id]
+        for name, run_id in reversed(names):
+            run = await self._client.get_workflow_handle(name, run_id=run_id).describe(rpc_timeout=RPC_TIMEOUT)
+            if run.close_time and due <= run.close_time <= self._started + SECOND:
+                handle = self._client.get_workflow_handle(name, run_id=run_id)
+                return Holder(
+                    scheduled_time(name),
+                    [event async for event in handle.fetch_history_events(rpc_timeout=RPC_TIMEOUT)],
+                )
+        return None
+
+    async def _times_of(self, holder: Holder) -> Occurrences | None:
+        """The times of the schedule when it started a run: they may have been changed since."""
+        given = holder.events[0].workflow_execution_started_event_attributes.input.payloads
+        try:
+            [request, *_] = await self._client.data_converter.decode(given, [JobRequest])
+        except Exception:  # noqa: BLE001  no request of ours, or one whose key is missing
+            return None
+        return self._calendar.of_request(request.times)
+
+    def _due_at(self, schedule: DescribeScheduleResponse) -> datetime:
+        """The scheduled time with its jitter, where the schedule still tells it."""
+        own = (each for each in schedule.info.recent_actions if id_of(each) == self._late.workflow_id)
+        return max(self._scheduled, *(time_of(each.schedule_time) for each in own), self._scheduled)
+
+    async def _untaken(self, holder: Holder) -> Untaken | None:
+        """When no worker had the run before this one, though this one was due."""
+        found = untaken_at(holder.events, self._scheduled, timedelta(seconds=self._late.catchup.late_after))
+        return found if found and await self._no_worker_from(found.begin) else None
+
+    async def _no_worker_from(self, begin: datetime) -> bool:
+        """Whether no worker of the task queue has ended a run in the time in which it should have taken another one."""
+        late_after = timedelta(seconds=self._late.catchup.late_after)
+        query = f'TaskQueue = "{self._task_queue}" AND {CLOSED_BY_WORKERS}'
+        return not await self._count(f"{query} AND {_between('CloseTime', begin, late_after)}")
+
+    async def _server_back(
+        self, schedule: DescribeScheduleResponse, record: SchedulerRecord, due: Occurrences
+    ) -> datetime | None:
+        """When the server was back that was away at the run's time; None where that is not proven."""
+        at = self._due_at(schedule)
+        if record.has_signs(at):
+            sign = record.sign_from(at + self._grace / 4) or self._started
+            silent = record.sign_before(at)
+            first = due.next_after(silent) if silent else None
+            is_away = sign - at > self._grace and sign - min(first or at, at) >= ABSENCE
+            return sign if is_away else None
+        grace = max(self._grace, ABSENCE)
+        starts = [time_of(each.actual_time) for each in schedule.info.recent_actions]
+        back = min([self._started, *(each for each in starts if each >= at)])
+        if back - at <= grace:
+            return None
+        signs = f"{_between('StartTime', at, grace)} OR {_between('CloseTime', at, grace)}"
+        return None if await self._count(signs) else back
+
+    async def _count(self, query: str) -> int:
+        return (await self._client.count_workflows(query, rpc_timeout=RPC_TIMEOUT)).count
+
+    async def _started_before(self, schedule: DescribeScheduleResponse) -> datetime | None:
+        """The newest time before this run's that the schedule has started, or the moment from which on it starts any."""
+        query = (
+            f'TemporalScheduledById = "{self._late.schedule}" AND TemporalScheduledStartTime < "{self._late.scheduled_at}"'
+            f' AND StartTime <= "{self._late.started_at}"'
+        )
+        ids = [run.id async for run in self._client.list_workflows(query, limit=FEW, rpc_timeout=RPC_TIMEOUT)]
+        ids += [id_of(each) for each in schedule.info.recent_actions]
+        known = [time_of(schedule.info.create_time), *map(scheduled_time, ids)]
+        return max((at for at in known if at and at < self._scheduled), default=None)
 
 
-def _changed_since(late: LateStart, schedule: ScheduleDescription) -> bool:
-    """Whether the server has not started this by itself: it was due before the schedule was made or changed, or is too old.
-
-    An update makes the server forget what was due and not started, and the catch-up window bounds the rest (seen on 1.32.0).
-    """
-    scheduled, started = instant(late.scheduled_at), instant(late.started_at)
-    jitter = timedelta(seconds=late.catchup.jitter)
-    changes = (schedule.info.created_at, schedule.info.last_updated_at)
-    if any(scheduled + jitter < at < started for at in changes if at):
-        return True
-    held = timedelta(seconds=late.catchup.window) + jitter + AFTER_THE_WINDOW
-    return not overlap_policy(late.catchup.overlap).waits and started - scheduled > held
+def _between(attribute: str, begin: datetime, span: timedelta) -> str:
+    """A visibility query; without the first quarter, in which what then went away may still have been at work."""
+    return f'{attribute} BETWEEN "{(begin + span / 4).isoformat()}" AND "{(begin + span).isoformat()}"'
 
 
-def _newer(others: list[WorkflowExecution], late: LateStart, occurrences: Occurrences) -> bool:
-    """Whether a newer occurrence was started before this one; the server starts missed ones oldest first."""
-    return any(_is_occurrence(run.id, late.job, occurrences) for run in others)
+def _is_of_ours(schedule: DescribeScheduleResponse) -> bool:
+    """Whether the note tells the time of the last write: a sync, a pause or its end."""
+    told = [instant(each) for each in STAMP.findall(schedule.schedule.state.notes)]
+    return any(abs(last_write(schedule) - at) <= TRIGGER_DELAY for at in told)
 
 
-def _starts(schedule: ScheduleDescription) -> list[tuple[datetime, ScheduleActionExecutionStartWorkflow]]:
-    """The newest ten, each with its moment."""
-    done = ((each.started_at, each.action) for each in schedule.info.recent_actions)
-    return [(at, action) for at, action in done if isinstance(action, ScheduleActionExecutionStartWorkflow)]
-
-
-def _is_occurrence(workflow_id: str, job: str, occurrences: Occurrences) -> bool:
-    """Whether the run stands for a time of the schedule; one triggered by hand stands for the moment of its trigger."""
-    at = scheduled_time(workflow_id)
-    known = occurrences.next_after(at - timedelta(seconds=1)) if at else None
-    return known is not None and at is not None and stamp(known) == stamp(at) and workflow_id == occurrence_id(job, at)
+def _is_among(at: datetime, times: Occurrences) -> bool:
+    return times.next_after(at - SECOND) == at

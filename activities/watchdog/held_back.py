@@ -12,6 +12,6 @@ SLACK = timedelta(seconds=1)
 """The server starts a run, and hears of its end, so much later at most."""
 
 
-def held_back(at: datetime, jitter: timedelta, started_at: datetime, closed_at: datetime | None) -> bool:
-    """Whether the schedule saw a run at work when the time came, which jitter may have put off."""
-    return started_at <= at + jitter + SLACK and (closed_at is None or closed_at > at - SLACK)
+def held_back(first: datetime, last: datetime, started_at: datetime, closed_at: datetime | None) -> bool:
+    """Whether the schedule saw a run at work when a time came: at an instant from `first` to `last`, between which jitter has put it."""
+    return started_at <= first + SLACK and (closed_at is None or closed_at > last - SLACK)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeGuard
 
 from temporalio import activity
+from temporalio.api.workflowservice.v1 import ListScheduleMatchingTimesRequest
 from temporalio.client import (
     ScheduleActionExecutionStartWorkflow,
     WorkflowExecutionDescription,
@@ -104,7 +105,7 @@ class WatchActivities:
         self, schedule: ScheduleDescription, job: WatchedJob, at: datetime, now: datetime
     ) -> Finding | None:
         """What held the run back, so that it was left out or waits for that one to end; or what ran after it."""
-        jitter = schedule.schedule.spec.jitter or timedelta()
+        due = await self._due_at(schedule, at)
         holds = overlap_policy(schedule.schedule.policy.overlap.name.lower()).holds_back
         newest = [each.action for each in schedule.info.recent_actions[-1:]]
         actions = [each for each in (*schedule.info.running_actions, *newest) if _is_run(each)]
@@ -112,12 +113,23 @@ class WatchActivities:
             run = await self._run(name)
             if run is None:
                 continue
-            if holds and held_back(at, jitter, run.start_time, run.close_time):
+            if holds and held_back(due, due, run.start_time, run.close_time):
                 return _decided_for_it(run) or _waits(run, job, now)
             if run.start_time > at:
                 has_just_begun = run.start_time > latest_to_ask(job, now)
                 return _decided_for_it(run) or (None if has_just_begun else _waits(run, job, now))
         return Finding("other", "its schedule has started no run; it may have been paused then")
+
+    async def _due_at(self, schedule: ScheduleDescription, at: datetime) -> datetime:
+        """The scheduled time with its jitter, as the server has it."""
+        jitter = schedule.schedule.spec.jitter
+        if not jitter:
+            return at
+        request = ListScheduleMatchingTimesRequest(namespace=self._client.namespace, schedule_id=schedule.id)
+        request.start_time.FromDatetime(at - JUST_AFTER)
+        request.end_time.FromDatetime(at + jitter + timedelta(seconds=1))
+        answer = await self._client.workflow_service.list_schedule_matching_times(request)
+        return answer.start_time[0].ToDatetime(UTC) if answer.start_time else at
 
     async def _run(self, name: str) -> WorkflowExecutionDescription | None:
         try:

@@ -100,8 +100,8 @@ async def _paused_since(records: Records, job: Job, now: datetime) -> datetime:
     from schedules.errors import SettingsError
     from schedules.notes import paused_at
 
-    timeline = await records.timeline(job.name, now, now)
-    pause = timeline.pause_at(now) if timeline else None
+    record = await records.record(job.name, now, now)
+    pause = record.pause_at(now) if record else None
     since = pause.at if pause and pause.kind != "known" else paused_at(job.note)
     if since is None:
         raise SettingsError(

@@ -16,10 +16,10 @@ from schedules.ledger.reasons import SLACK
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from activities.account.record import SchedulerRecord
     from schedules.ledger.facts import Job, Run
     from schedules.ledger.occurrences import Occurrence
     from schedules.ledger.records import Records
-    from schedules.ledger.timeline import Timeline
 
 MOST = 1_000
 """Occurrences and runs of one account."""
@@ -32,13 +32,13 @@ AFTERWARDS = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """`since` is later than was asked for where there was too much; `timeline` was read only if something did not run."""
+    """`since` is later than was asked for where there was too much; `record` was read only if something did not run."""
 
     job: Job
     since: datetime
     occurrences: list[Occurrence]
     runs: Sequence[Run]
-    timeline: Timeline | None = None
+    record: SchedulerRecord | None = None
 
 
 async def account(records: Records, job: Job, since: datetime, until: datetime, now: datetime) -> Account:
@@ -53,8 +53,9 @@ async def account(records: Records, job: Job, since: datetime, until: datetime, 
     asked = [each.scheduled_at for each in occurrences if _may_be_asked_for(each)]
     if not gaps and not asked:
         return Account(job, since, occurrences, runs)
-    timeline = await records.timeline(job.name, min([*gaps, *asked]), now)
-    return Account(job, since, ledger(job, runs, since, until, now, timeline), runs, timeline)
+    record = await records.record(job.name, min([*gaps, *asked]), now)
+    jittered = await records.jittered(job, gaps)
+    return Account(job, since, ledger(job, runs, since, until, now, record, jittered), runs, record)
 
 
 def _may_be_asked_for(occurrence: Occurrence) -> bool:

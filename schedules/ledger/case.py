@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,11 @@ from activities.watchdog.held_back import held_back
 from schedules.text.duration import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from activities.account.record import SchedulerRecord
     from schedules.ledger.facts import Job, Run, Verdict
-    from schedules.ledger.timeline import Timeline
 
 SLACK = timedelta(seconds=10)
 """A scheduler that looks so much later than it should was away; a start that is due for less long may still come."""
@@ -33,18 +33,22 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One occurrence without a run, and all that can be asked about it; `runs` are the job's, oldest first."""
+    """One occurrence without a run, and all that can be asked about it; `runs` are the job's, oldest first.
+
+    `jittered` is by time when it really came, where the server was asked.
+    """
 
     at: datetime
     job: Job
     runs: Sequence[Run]
     now: datetime
-    timeline: Timeline | None = None
+    record: SchedulerRecord | None = None
+    jittered: Mapping[datetime, datetime] = field(default_factory=dict)
 
     @property
-    def history(self) -> Timeline | None:
-        """The timeline where it reaches back to the occurrence."""
-        return self.timeline if self.timeline and self.timeline.knows(self.at) else None
+    def history(self) -> SchedulerRecord | None:
+        """The record where it reaches back to the occurrence."""
+        return self.record if self.record and self.record.knows(self.at) else None
 
     @property
     def slack(self) -> timedelta:
@@ -72,10 +76,17 @@ class Case:
         count = self.job.dropped
         return (f"the server counts {count} starts outside the catch-up window so far",) if count else ()
 
+    @property
+    def window(self) -> tuple[datetime, datetime]:
+        """The first and the last instant at which it may have come; with jitter they differ unless the server was asked."""
+        if due := self.jittered.get(self.at):
+            return due, due
+        return self.at, self.at + timedelta(seconds=self.job.times.jitter)
+
     def holder(self) -> Run | None:
         """A run that was at work then; one started by hand under an occurrence's id holds nothing back."""
-        jitter = timedelta(seconds=self.job.times.jitter)
-        at_work = (run for run in self.runs if held_back(self.at, jitter, run.started_at, run.closed_at))
+        first, last = self.window
+        at_work = (run for run in self.runs if held_back(first, last, run.started_at, run.closed_at))
         return next((run for run in at_work if run.scheduled_by or run.parent), None)
 
 

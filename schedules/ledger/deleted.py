@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from activities.occurrence import job_of
 from schedules.ledger.facts import Job
-from schedules.ledger.translate import SCHEDULED_BY, run_from
+from schedules.ledger.translate import SCHEDULED_BY, run_from, times_at
 from schedules.model import Times
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ async def deleted_job(records: Records, name: str, now: datetime) -> Job | None:
     runs = [(run, each.type.name) for each in found if (run := run_from(each)) is not None]
     if not runs:
         return None
-    timeline = await records.timeline(name, BEGIN, now)
-    times = timeline.times_at(now) if timeline else None
-    last = max(timeline.wakes, default=None) if timeline else None
+    record = await records.record(name, BEGIN, now)
+    times = times_at(record, now) if record else None
+    last = max(record.wakes, default=None) if record else None
     newest, workflow_type = max(runs, key=lambda pair: pair[0].started_at)
     return Job(
         name,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from temporalio.api.history.v1 import HistoryEvent
 
+    from activities.account.record import SchedulerRecord
     from schedules.ledger.alerts import Alerts
     from schedules.ledger.due import Due
     from schedules.ledger.facts import Job, Run
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from schedules.ledger.records import Records
     from schedules.ledger.state import PauseEnd
     from schedules.ledger.story import Story
-    from schedules.ledger.timeline import Timeline
     from schedules.times.moment import Moment
 
 
@@ -58,14 +58,15 @@ async def explain(records: Records, name: str, time: str, now: datetime, ui_url:
     job = await job_or_its_past(records, name, now)
     found = due(job.times, moment_of(job, time, now))
     known = await account(records, job, found.at, found.at, now)
-    timeline = known.timeline or (await records.timeline(job.name, found.at, now) if found.at < now else None)
-    then = _then(found, timeline)
+    record = known.record or (await records.record(job.name, found.at, now) if found.at < now else None)
+    then = _then(found, record)
     occurrences = known.occurrences
-    if not occurrences and then and timeline:
+    if not occurrences and then and record:
         from schedules.ledger.occurrences import ledger
+        from schedules.ledger.translate import times_at
 
-        job_then = replace(job, times=timeline.times_at(found.at) or job.times)
-        occurrences = ledger(job_then, known.runs, found.at, found.at, now, timeline)
+        job_then = replace(job, times=times_at(record, found.at) or job.times)
+        occurrences = ledger(job_then, known.runs, found.at, found.at, now, record)
     occurrence = next(iter(occurrences), None)
     told = Explained(job, found, now, occurrence, then=then, pause_end=await pause_end(records, job, now))
     if occurrence is None:
@@ -111,13 +112,14 @@ def moment_of(job: Job, text: str, now: datetime) -> Moment:
     return parse_moment(text.strip().removeprefix(job.prefix), job.times.timezone, now)
 
 
-def _then(found: Due, timeline: Timeline | None) -> str:
+def _then(found: Due, record: SchedulerRecord | None) -> str:
     """What the spec of then says, where it says something else than that of today."""
     from schedules.ledger.due import is_due
+    from schedules.ledger.translate import times_at
 
-    times = timeline.times_at(found.at) if timeline and timeline.knows(found.at) else None
-    if times is None or timeline is None or is_due(times, found.at) == found.is_due:
+    times = times_at(record, found.at) if record and record.knows(found.at) else None
+    if times is None or record is None or is_due(times, found.at) == found.is_due:
         return ""
-    change = timeline.change_after(found.at)
+    change = record.change_after(found.at)
     changed = f", and the schedule was changed at {stamp(change.at)} by {change.by}" if change else ""
     return f"{'not ' if found.is_due else ''}due by the spec of then{changed}"

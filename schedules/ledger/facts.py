@@ -34,6 +34,7 @@ Verdict = Literal[
     "buffered",
     "missed",
     "used_up",
+    "unknown",
     "forgotten",
     "due",
     "not_yet_due",

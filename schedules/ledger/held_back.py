@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from activities.occurrence import stamp
 from activities.overlap import overlap_policy
+from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.case import Case, Reason
 from schedules.ledger.queue import wait_of
 
 
 def overlap(case: Case) -> Reason | None:
     """Never left out as long as it may still run."""
-    if not overlap_policy(case.job.overlap).holds_back:
+    policy = overlap_policy(case.job.overlap)
+    if policy.ends_other:
+        return _replaced(case)
+    if not policy.holds_back:
         return None
     if waits := _waits(case):
         return waits
@@ -29,6 +33,22 @@ def overlap(case: Case) -> Reason | None:
     text = f"another occurrence was running ({other.id}), and overlap is {case.job.overlap or 'not known'}"
     certain = case.job.overlap not in {None, "buffer_all"}
     return Reason("overlap_skipped", text, (*evidence,), certain)
+
+
+def _replaced(case: Case) -> Reason | None:
+    """A start that waits for a run to end that its policy ends gives way to the next one that comes due meanwhile."""
+    other = case.holder()
+    following = occurrences_of(case.job.times).next_after(case.at)
+    if other is None or following is None:
+        return None
+    evidence = f"{other.id} was started at {stamp(other.started_at)}"
+    if other.closed_at is None and following > case.now:
+        return Reason("buffered", f"it waits for {other.id} to end", (evidence,), case.job.waiting > 0)
+    if following > (other.closed_at or case.now):
+        return None
+    text = f"it waited for {other.id} to end, until {stamp(following)} took its place: overlap is {case.job.overlap}"
+    ended = f" and ended at {stamp(other.closed_at)}" if other.closed_at else ""
+    return Reason("overlap_skipped", text, (evidence + ended,))
 
 
 def _waits(case: Case) -> Reason | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from activities.contract import BACKFILL_PREFIX
@@ -13,14 +14,15 @@ from schedules.ledger.reasons import Case, Reason, why_not
 from schedules.ledger.replaced import replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
+    from activities.account.record import SchedulerRecord
     from schedules.ledger.facts import Job, Run, Verdict
-    from schedules.ledger.timeline import Timeline
 
 Origin = Literal["schedule", "late_run", "trigger", "backfill", "by_hand", "earlier_spec", "none"]
 SECOND = timedelta(seconds=1)
+NOT_ASKED: Mapping[datetime, datetime] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,13 @@ class Occurrence:
 
 
 def ledger(
-    job: Job, runs: Iterable[Run], since: datetime, until: datetime, now: datetime, timeline: Timeline | None = None
+    job: Job,
+    runs: Iterable[Run],
+    since: datetime,
+    until: datetime,
+    now: datetime,
+    record: SchedulerRecord | None = None,
+    jittered: Mapping[datetime, datetime] = NOT_ASKED,
 ) -> list[Occurrence]:
     """The occurrences from since to until, both included, oldest first; `runs` in any order.
 
@@ -56,16 +64,16 @@ def ledger(
     found = {at for at in by_time if since <= at <= until}
     by_start = sorted(known, key=lambda run: run.started_at)
     return [
-        _with_run(by_time[at], timeline, expected=at in expected)
+        _with_run(by_time[at], record, expected=at in expected)
         if at in found
-        else _without_run(Case(at, job, by_start, now, timeline))
+        else _without_run(Case(at, job, by_start, now, record, jittered))
         for at in sorted(expected | found)
     ]
 
 
-def _with_run(runs: list[Run], timeline: Timeline | None, *, expected: bool) -> Occurrence:
+def _with_run(runs: list[Run], record: SchedulerRecord | None, *, expected: bool) -> Occurrence:
     run = runs[-1]
-    origin = origin_of(run, timeline, expected=expected, repeated=len(runs) > 1)
+    origin = origin_of(run, record, expected=expected, repeated=len(runs) > 1)
     reason = run.reason
     if run.verdict == "waiting":
         reason = f"no worker has taken it: it waits in task queue `{run.task_queue}`"
@@ -77,7 +85,7 @@ def _without_run(case: Case) -> Occurrence:
     return Occurrence(case.at, reason.verdict, True, "none", None, reason.text, reason.evidence, reason.certain)
 
 
-def origin_of(run: Run, timeline: Timeline | None, *, expected: bool, repeated: bool = False) -> Origin:
+def origin_of(run: Run, record: SchedulerRecord | None, *, expected: bool, repeated: bool = False) -> Origin:
     """What started a run."""
     if run.asked_by_hand:
         return "backfill" if expected else "trigger"
@@ -85,7 +93,7 @@ def origin_of(run: Run, timeline: Timeline | None, *, expected: bool, repeated: 
         return "late_run"
     if not run.scheduled_by:
         return "by_hand"
-    asked = timeline.asked_for(run.scheduled_at) if timeline else None
+    asked = record.asked_for(run.scheduled_at) if record else None
     if expected and not repeated and (asked is None or run.started_at < asked.at):
         return "schedule"
     if asked is not None:

@@ -44,7 +44,7 @@ MOST_RESULTS = 20
 SHRINK = 4
 RUNNING = "ExecutionStatus = 'Running'"
 OURS = re.compile(rf"{re.escape(SIGNATURE)} (\w+) by .+ at (\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
-NO_REASON = frozenset({"missed", "paused", "used_up", "not_due_then"})
+NO_REASON = frozenset({"missed", "paused", "used_up", "not_due_then", "unknown"})
 """What only a closer look can tell apart, where nothing ran."""
 
 
@@ -169,6 +169,7 @@ async def _finish_runs(records: Records, by_job: dict[str, list[Run]], now: date
         ended = [run for run in runs if run.closed_at is not None]
         last = max(ended, key=lambda run: run.scheduled_at, default=None)
         failed += [last] if last and last.verdict in TROUBLE else []
+        failed += [run for run in ended if run.status == "terminated" and run.scheduled_by and run is not last]
         going += [run for run in runs if run.closed_at is None and run.started_at < now - SLACK]
     told = await records.with_results(failed[:MOST_LOOKED_AT])
     told += await records.with_waiting(sorted(going, key=lambda run: run.started_at)[:MOST_LOOKED_AT])
@@ -221,8 +222,9 @@ async def closer(records: Records, look: Look) -> Close:
     if not open_ones and not job.paused:
         return Close(job, fuller.state)
     first = min((each.scheduled_at for each in open_ones), default=look.now)
-    timeline = await records.timeline(job.name, first - timedelta(seconds=1), look.now)
-    occurrences = ledger(job, fuller.runs, fuller.since, look.now, look.now, timeline)
-    pause = timeline.pause_at(look.now) if timeline and job.paused else None
+    record = await records.record(job.name, first - timedelta(seconds=1), look.now)
+    jittered = await records.jittered(job, [each.scheduled_at for each in open_ones])
+    occurrences = ledger(job, fuller.runs, fuller.since, look.now, look.now, record, jittered)
+    pause = record.pause_at(look.now) if record and job.paused else None
     state = state_of(job, occurrences, fuller.runs, look.now, since=fuller.since, pause=pause)
     return Close(job, replace(state, pause_end=await pause_end(records, job, look.now)))

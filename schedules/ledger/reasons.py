@@ -6,18 +6,20 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from activities.occurrence import stamp
+from activities.overlap import overlap_policy
 from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.case import SECOND, SLACK, Case, Reason, length
 from schedules.ledger.earlier import before_creation, between_schedules, forgotten, was_started
 from schedules.ledger.held_back import overlap
-from schedules.notes import paused_until
+from schedules.ledger.translate import times_at
+from schedules.notes import paused_at, paused_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from activities.account.record import Event, SchedulerRecord
     from schedules.ledger.facts import Run, Verdict
-    from schedules.ledger.timeline import Event, Timeline
 
 __all__ = ["SLACK", "Case", "Reason", "why_not"]
 
@@ -63,7 +65,7 @@ def _decision(case: Case, run: Run) -> Verdict:
 
 
 def _other_spec(case: Case) -> Reason | None:
-    if not case.history or not (times := case.history.times_at(case.at)):
+    if not case.history or not (times := times_at(case.history, case.at)):
         return None
     if occurrences_of(times).next_after(case.at - SECOND) == case.at:
         return None
@@ -76,14 +78,18 @@ def _other_spec(case: Case) -> Reason | None:
 def _paused(case: Case) -> Reason | None:
     if case.history:
         return _paused_then(case, case.history)
-    if not case.job.paused or case.has_run_after or case.is_older:
+    since = paused_at(case.job.note) if case.job.paused else None
+    if since is not None and since <= case.at:
+        text = f"the schedule is paused since {stamp(since)}: {case.job.note}"
+        return Reason("paused", text, ("the note that the pause left",))
+    if not case.job.paused or since is not None or case.has_run_after or case.is_older:
         return None
     note = f": {case.job.note}" if case.job.note else ""
     text = f"the schedule was probably paused: it is paused now, and nothing has run since{note}"
     return Reason("paused", text, certain=False)
 
 
-def _paused_then(case: Case, history: Timeline) -> Reason | None:
+def _paused_then(case: Case, history: SchedulerRecord) -> Reason | None:
     pause = history.pause_at(case.at)
     if pause is None:
         return None
@@ -103,7 +109,7 @@ def _used_up(case: Case) -> Reason | None:
 
 def _scheduler_away(case: Case) -> Reason | None:
     """The scheduler looks at each time that is due; where it did so much later, the server was away."""
-    if not case.history:
+    if not case.history or not case.history.has_signs(case.at):
         return None
     wake = case.history.wake_from(case.at)
     late = (wake or case.now) - case.at
@@ -120,6 +126,8 @@ def _scheduler_away(case: Case) -> Reason | None:
 def _after_outage(case: Case, late: timedelta, wake: datetime, gap: str) -> Reason:
     window = case.job.window
     if window is not None and late.total_seconds() > window:
+        if caught_up := _caught_up(case, wake, gap):
+            return caught_up
         text = (
             f"the server was away when it was due, and came back {length(late)} later: "
             f"longer than the catch-up window of {length(timedelta(seconds=window))}"
@@ -138,6 +146,20 @@ def _after_outage(case: Case, late: timedelta, wake: datetime, gap: str) -> Reas
     return Reason("overlap_skipped", text, (gap, f"{instead.id} was started at {stamp(instead.started_at)}"))
 
 
+def _caught_up(case: Case, wake: datetime, gap: str) -> Reason | None:
+    """The window of a job that keeps many is just long enough for those that its policy wants."""
+    rule = case.job.catchup
+    if rule is None or not overlap_policy(case.job.overlap).keeps_all:
+        return None
+    if rule.policy == "skip":
+        return Reason("skipped", "the server was away when it was due: the policy of catchup is skip", (gap,))
+    newer = [run for run in case.runs if run.scheduled_at > case.at and wake - SLACK <= run.started_at]
+    if not newer:
+        return None
+    text = f"superseded: the server was away when it was due, and the newest {rule.max_missed} of the missed run"
+    return Reason("superseded", text, (gap, f"{newer[0].id} was started at {stamp(newer[0].started_at)}"))
+
+
 def _still_due(case: Case) -> Reason | None:
     waited = case.now - case.at
     return Reason("due", f"it is due since {stamp(case.at)} and may start any moment") if waited <= case.slack else None
@@ -147,6 +169,12 @@ def _spec_may_have_changed(case: Case) -> Reason | None:
     updated = case.job.updated_at
     if case.history or updated is None or case.at >= updated:
         return None
+    if case.record is not None and case.record.signs_until is None:
+        text = (
+            f"not known: something was done to the schedule at {stamp(updated)}, and Temporal's V2 scheduler keeps no record of what "
+            "it was before; it may have been paused or not due"
+        )
+        return Reason("unknown", text, certain=False)
     text = f"it is due under the spec of today, but the schedule was changed at {stamp(updated)}: it may not have been due then"
     return Reason("missed", text, certain=False)
 
@@ -156,7 +184,7 @@ def _unexplained(case: Case) -> Reason | None:
     text = "no reason was found"
     if counted:
         text = "probably the server was away for longer than the catch-up window"
-    elif case.history:
+    elif case.history and case.history.has_signs(case.at):
         text = (
             "the scheduler looked for what is due on time, and nothing was started: an update in that moment throws away "
             "what is due, and so does a workflow that had its id already"

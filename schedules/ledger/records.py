@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import HistoryEventFilterType
 from temporalio.api.workflowservice.v1 import (
     DescribeNamespaceRequest,
+    DescribeScheduleRequest,
     DescribeWorkflowExecutionRequest,
     GetWorkflowExecutionHistoryRequest,
     ListSchedulesRequest,
@@ -19,11 +21,12 @@ from temporalio.api.workflowservice.v1 import (
 )
 from temporalio.service import RPCStatusCode
 
+from activities.account.history import SCHEDULER_PREFIX, SCHEDULER_TYPE, Part, part_of, record_of
+from activities.account.record import time_of
 from activities.contract import OWNER_ATTRIBUTE
 from schedules.errors import ServerError, UndecodableError
 from schedules.ledger.chains import chained
 from schedules.ledger.ends import failure_message, job_result
-from schedules.ledger.scheduler import DIVISION, ID_PREFIX, Part, part_of, timeline_of
 from schedules.ledger.translate import job_from_description, job_from_listing, run_from
 from schedules.server.calls import Calls
 from schedules.server.gateway import TemporalGateway
@@ -32,23 +35,29 @@ from schedules.server.pages import pages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-    from datetime import datetime, timedelta
+    from datetime import datetime
 
     from temporalio.api.history.v1 import HistoryEvent
     from temporalio.api.workflow.v1 import WorkflowExecutionInfo
-    from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionResponse, ListWorkflowExecutionsResponse
+    from temporalio.api.workflowservice.v1 import (
+        DescribeScheduleResponse,
+        DescribeWorkflowExecutionResponse,
+        ListWorkflowExecutionsResponse,
+    )
     from temporalio.client import Client
 
+    from activities.account.record import SchedulerRecord
     from activities.contract import JobResult
     from schedules.ledger.facts import Job, Run
-    from schedules.ledger.timeline import Timeline
 
+DIVISION = "TemporalScheduler"
 PAGE = 1000
 CONCURRENCY = 20
 IDS_A_QUERY = 100
 MOST_ENDS, MOST_REMEMBERED_PARTS = 5_000, 500
 """Ends of runs and parts of schedulers' histories that are remembered, the newest."""
-MOST_PARTS = 50
+MOST_PARTS, MOST_JITTERED = 50, 20
+JUST_BEFORE = timedelta(seconds=1)
 """So many histories of a scheduler are read at most; each holds some 500 of its looks."""
 
 
@@ -205,28 +214,61 @@ class Records:
                 raise
         return events
 
-    async def timeline(self, schedule_id: str, since: datetime, until: datetime) -> Timeline | None:
+    async def record(self, schedule_id: str, since: datetime, until: datetime) -> SchedulerRecord | None:
         """What was done to a schedule and by its scheduler from since to until; None where the server does not tell."""
-        query = f"WorkflowId = '{ID_PREFIX}{schedule_id}' AND TemporalNamespaceDivision = '{DIVISION}'"
+        query = f"WorkflowId = '{SCHEDULER_PREFIX}{schedule_id}' AND TemporalNamespaceDivision = '{DIVISION}'"
         try:
             executions = await self.newest_executions(query)
-            wanted = [each for each in executions if _overlaps(each, since, until)][:MOST_PARTS]
-            wanted.sort(key=lambda each: each.start_time.ToNanoseconds())
-            return timeline_of([await self._part(each) for each in wanted])
         except ServerError as error:
             if error.code in {RPCStatusCode.INVALID_ARGUMENT.name, RPCStatusCode.PERMISSION_DENIED.name}:
                 return None
             raise
+        wanted = [each for each in executions if _overlaps(each, since, until)][:MOST_PARTS]
+        wanted.sort(key=lambda each: each.start_time.ToNanoseconds())
+        parts = [part for each in wanted if (part := await self._part(each)) is not None]
+        if await self._has_v1_scheduler(schedule_id):
+            return record_of(parts) if parts else None
+        ended = max((time_of(each.close_time) for each in wanted if each.HasField("close_time")), default=None)
+        record = record_of(parts, ended, await self._described_schedule(schedule_id))
+        return record if record.spans else None
 
-    async def _part(self, execution: WorkflowExecutionInfo) -> Part:
+    async def _has_v1_scheduler(self, schedule_id: str) -> bool:
+        """Whether the workflow under the scheduler's id is one, and goes on."""
+        found = await self.described(SCHEDULER_PREFIX + schedule_id)
+        if found is None or found.workflow_execution_info.type.name != SCHEDULER_TYPE:
+            return False
+        return not found.workflow_execution_info.HasField("close_time")
+
+    async def _described_schedule(self, schedule_id: str) -> DescribeScheduleResponse | None:
+        request = DescribeScheduleRequest(namespace=self._namespace, schedule_id=schedule_id)
+        try:
+            answer: DescribeScheduleResponse = await self._asked(
+                "describe schedule", self._service.describe_schedule, request
+            )
+        except ServerError as error:
+            if error.code == RPCStatusCode.NOT_FOUND.name:
+                return None
+            raise
+        return answer
+
+    async def _part(self, execution: WorkflowExecutionInfo) -> Part | None:
         """What one of a scheduler's workflows did; of one that has ended it is remembered."""
         run_id = execution.execution.run_id
         if run_id in self._parts:
             return self._parts[run_id]
         part = part_of(await self.history(execution.execution.workflow_id, run_id))
-        if execution.HasField("close_time"):
+        if part and execution.HasField("close_time"):
             _remember(self._parts, run_id, part, MOST_REMEMBERED_PARTS)
         return part
+
+    async def jittered(self, job: Job, times: Sequence[datetime]) -> dict[datetime, datetime]:
+        """When the newest of some scheduled times really came, jitter included."""
+        if not job.times.jitter or job.deleted_at:
+            return {}
+        wanted = sorted(times)[-MOST_JITTERED:]
+        span = timedelta(seconds=job.times.jitter + 1)
+        found = await gathered(lambda at: self._gateway.matching_times(job.name, at - JUST_BEFORE, at + span), wanted)
+        return {at: came[0] for at, came in zip(wanted, found, strict=True) if came}
 
     async def executions(self, query: str) -> list[WorkflowExecutionInfo]:
         """Workflows of any kind that match a visibility query: those that go on, then those that ended last."""

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from activities.account.record import Event
     from schedules.ledger.facts import Job, Run, Verdict
     from schedules.ledger.occurrences import Occurrence
-    from schedules.ledger.timeline import Event
 
 State = Literal["ok", "running", "never_ran", "late", "failing", "paused", "missing", "unknown", "shadow"]
 NO_VERDICT = NOT_RUN | {"cancelled"}

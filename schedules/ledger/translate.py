@@ -14,12 +14,14 @@ from activities.occurrence import scheduled_time
 from schedules.ledger.facts import Job, Run, Status
 from schedules.plan.listed import LISTED_ENTRIES
 from schedules.server.translate_info import from_listing, from_search_attributes
+from schedules.server.translate_times import from_spec
 
 if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
     from temporalio.api.schedule.v1 import ScheduleListEntry
     from temporalio.api.workflow.v1 import WorkflowExecutionInfo
 
+    from activities.account.record import SchedulerRecord
     from schedules.model import Action, ObservedSchedule, Times
 
 SCHEDULED_BY = "TemporalScheduledById"
@@ -134,6 +136,12 @@ def _limit_of_action(action: Action) -> timedelta | None:
     """Of a workflow that the schedule starts itself."""
     given = [seconds for seconds in (action.execution_timeout, action.run_timeout) if seconds]
     return timedelta(seconds=max(given)) if given else None
+
+
+def times_at(record: SchedulerRecord, at: datetime) -> Times | None:
+    """When the schedule fired by the spec of an instant; None where nobody knows."""
+    spec = record.spec_at(at)
+    return None if spec is None else from_spec(spec)
 
 
 def with_times(job: Job, times: Times) -> Job:

@@ -159,7 +159,7 @@ class Watch:
         close = await closer(self._records, known.look)
         paused_at = close.state.paused_at or known.paused_at
         if close.job.paused and paused_at is None:
-            timeline = await self._records.timeline(close.job.name, now - PAUSES_BACK, now)
-            pause = timeline.pause_at(now) if timeline else None
+            record = await self._records.record(close.job.name, now - PAUSES_BACK, now)
+            pause = record.pause_at(now) if record else None
             paused_at = pause.at if pause else None
         known.learn(close, paused_at if close.job.paused else None, now)

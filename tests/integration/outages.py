@@ -16,7 +16,7 @@ from tests.servers import DevServer, dev_server, free_port
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-PATIENCE = 12.0
+PATIENCE = 45.0
 CYCLE = 30
 """Seconds in which both schedules repeat."""
 OFFSETS = {"regular": (0, 10, 20), "irregular": (0, 5, 18)}
@@ -94,10 +94,11 @@ class Outage:
 
 @dataclass
 class World:
-    """A server with a database file, a worker and a job for each cell, any of which can be taken away."""
+    """A server with a database file and these settings, a worker and a job for each cell, any of which can be taken away."""
 
     folder: Path
     cells: list[Cell]
+    config: tuple[str, ...] = ()
     port: int = field(default_factory=free_port)
     _server: ExitStack = field(default_factory=ExitStack)
     _worker: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -127,7 +128,7 @@ class World:
 
     async def start_server(self) -> None:
         database = self.folder / "temporal.db"
-        server = dev_server(port=self.port, database=database)
+        server = dev_server(port=self.port, database=database, config=self.config)
         self._running = await asyncio.to_thread(self._server.enter_context, server)
 
     async def start_worker(self) -> None:

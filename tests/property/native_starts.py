@@ -87,6 +87,7 @@ class Model:
     _ids: set[int] = field(default_factory=set)
     _buffer: list[int] = field(default_factory=list)
     _open: list[Run] = field(default_factory=list)
+    _all: list[Run] = field(default_factory=list)
     _caught_up_to: str = ""
     _closed_at: float = -1.0
 
@@ -165,6 +166,7 @@ class Model:
         run = Run(at, now, after_wait)
         self._work(run)
         self._open.append(run)
+        self._all.append(run)
 
     def _work(self, run: Run) -> None:
         first_task = self.away.both_at(run.started)
@@ -183,8 +185,6 @@ class Model:
         self._caught_up_to = verdict.caught_up_to or self._caught_up_to
 
     def _decide(self, run: Run, first_task: float) -> LateVerdict:
-        back = self.away.server_at(run.scheduled)
-        away = back - run.scheduled > self.rule.late_after
         late = LateStart(
             job="j",
             schedule="j",
@@ -197,5 +197,20 @@ class Model:
             catchup=replace(self.rule),
             caught_up_to=self._caught_up_to if self.rule.overlap != "allow_all" else "",
         )
-        waited = run.after_wait and not away and self.rule.overlap != "cancel_other"
-        return decide(late, Listed(self.times), Evidence(waited=waited, server_back=moment(back) if away else None))
+        back = self._back(run, first_task)
+        return decide(late, Listed(self.times), Evidence(back=None if back is None else moment(back)))
+
+    def _back(self, run: Run, first_task: float) -> float | None:
+        """When what is proven to have been away at the run's time was back."""
+        late_after = self.rule.late_after
+        back = None
+        if run.started - run.scheduled > late_after:
+            held = (each for each in self._all if each.started <= run.scheduled < each.closed <= run.started)
+            if holder := next(held, None):
+                taken = self.away.both_at(holder.started)
+                if taken <= run.scheduled or taken - holder.started <= late_after:
+                    return None
+                back = taken
+            elif (server := self.away.server_at(run.scheduled)) - run.scheduled > late_after:
+                back = server
+        return first_task if first_task - run.started > late_after else back

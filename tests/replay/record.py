@@ -30,7 +30,7 @@ from tests.runs import request
 from tests.servers import dev_server
 from tests.step_calls import bench
 from worker.app import SANDBOX
-from worker.times import occurrences
+from worker.times import CALENDAR
 from workflows.job import JobWorkflow
 
 HISTORIES = Path(__file__).with_name("histories")
@@ -75,7 +75,7 @@ class Recorder:
                 workflows=[JobWorkflow, Child],
                 activities=[
                     *parts.activities.activities,
-                    LateStartActivities(self._client, occurrences).decide_late_start,
+                    LateStartActivities(self._client, CALENDAR).decide_late_start,
                 ],
                 workflow_runner=SANDBOX,
                 identity="worker",

@@ -27,7 +27,7 @@ from tests.replay.record import without_traces
 from tests.servers import dev_server
 from tests.step_calls import bench
 from worker.app import SANDBOX
-from worker.times import occurrences
+from worker.times import CALENDAR
 from workflows.backfill import BackfillWorkflow
 from workflows.job import JobWorkflow
 from workflows.resume import ResumeWorkflow
@@ -84,7 +84,7 @@ async def record(folder: Path) -> None:
     with dev_server() as server:
         client = await Client.connect(server.address, identity="client")
         operate = OperateActivities(client)
-        late = LateStartActivities(client, occurrences).decide_late_start
+        late = LateStartActivities(client, CALENDAR).decide_late_start
         own: list[Callable[..., Any]] = [
             operate.look_at_occurrence,
             operate.ask_for_occurrence,

@@ -6,10 +6,12 @@ import asyncio
 import time
 from pathlib import Path
 
+import pytest
 from temporalio.client import Client
 
 from activities.contract import JobResult
 from tests.integration.outages import Cell, Outage, World, cells, next_phase, possible, sleep_until
+from tests.schedulers import V2
 
 SETTLED = 3.0
 """Seconds after an outage in which runs may still be ending, so that overlap keeps the next from starting."""
@@ -24,13 +26,17 @@ SCENARIOS: dict[str, list[tuple[str, ...]]] = {
 IN_A_ROW: list[tuple[str, ...]] = [("server",), ("worker",)]
 
 
+CONFIGS: dict[str, tuple[str, ...]] = {"V1": (), "V2": V2}
+
 ACCOUNTED = {"skip", "allow_all"}
 """Of the others the server itself ends or replaces runs without a word of ours, such as a cancelled one."""
 
 
-async def carry_out(folder: Path, outages: list[tuple[str, ...]], jobs: list[Cell]) -> list[str]:
+async def carry_out(
+    folder: Path, outages: list[tuple[str, ...]], jobs: list[Cell], config: tuple[str, ...] = ()
+) -> list[str]:
     """What is wrong, a line for each cell; empty where all is as it should be."""
-    world = World(folder, jobs)
+    world = World(folder, jobs, config)
     try:
         await world.open()
         begin = next_phase(23)
@@ -40,7 +46,7 @@ async def carry_out(folder: Path, outages: list[tuple[str, ...]], jobs: list[Cel
             for phase, what in zip(PHASES, outages, strict=False)
         ]
         await sleep_until(seen[-1].back_to + SETTLED + 6)
-        await world.until_idle(4)
+        await world.until_idle(30)
         end = time.time() - 3
         wrong = [line for cell in world.cells for line in compare(world, cell, seen, begin, end)]
         return [*wrong, *await unaccounted(world, seen)]
@@ -80,19 +86,23 @@ async def unaccounted(world: World, outages: list[Outage]) -> list[str]:
     return wrong
 
 
-async def test_after_an_outage_exactly_the_wanted_runs_are_made_up_for(tmp_path: Path) -> None:
-    """Of the server, of all the workers, and of both, at the same time on three servers."""
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+async def test_after_an_outage_exactly_the_wanted_runs_are_made_up_for(tmp_path: Path, config: tuple[str, ...]) -> None:
+    """Of the server, of all the workers, and of both, at the same time on three servers of the same scheduler."""
     folders = [tmp_path / str(turn) for turn in range(len(SCENARIOS))]
     for folder in folders:
         await asyncio.to_thread(folder.mkdir)
     worlds = zip(folders, SCENARIOS.values(), strict=True)
-    found = await asyncio.gather(*(carry_out(folder, what, cells(turn)) for turn, (folder, what) in enumerate(worlds)))
+    found = await asyncio.gather(
+        *(carry_out(folder, what, cells(turn), config) for turn, (folder, what) in enumerate(worlds))
+    )
     assert not (wrong := [f"{name}: {line}" for name, lines in zip(SCENARIOS, found, strict=True) for line in lines]), (
         "\n".join(wrong)
     )
 
 
-async def test_two_outages_in_a_row_are_made_up_for_one_by_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+async def test_two_outages_in_a_row_are_made_up_for_one_by_one(tmp_path: Path, config: tuple[str, ...]) -> None:
     """First the server is away, then the workers."""
-    wrong = await carry_out(tmp_path, IN_A_ROW, cells(1))
+    wrong = await carry_out(tmp_path, IN_A_ROW, cells(1), config)
     assert not wrong, "\n".join(wrong)

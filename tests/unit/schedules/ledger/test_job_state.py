@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from activities.account.record import Event
 from schedules.ledger.facts import Job, Run
 from schedules.ledger.occurrences import ledger
 from schedules.ledger.replaced import may_be_replaced, replaced
 from schedules.ledger.state import JobState, OpenIncident, state_of
-from schedules.ledger.timeline import Event
 from schedules.monitor.figures import figures_of
 from schedules.views.status import state_json, state_row
 from tests.unit.schedules.ledger.ledgers import MINUTE, NOON, job, run

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from activities.account.record import Event, SchedulerRecord
 from activities.contract import CatchUpRequest, JobResult, NotRun
 from activities.occurrence import stamp
 from schedules.ledger.facts import Job, Run
 from schedules.ledger.occurrences import ledger
 from schedules.ledger.reasons import Case, Reason, why_not
-from schedules.ledger.timeline import Event, Timeline
 from schedules.model import Interval, Times
+from schedules.server.translate_times import to_spec
 from tests.unit.schedules.ledger.ledgers import MINUTE, NOON, TEN_MINUTES, job, run
 
 HOUR = 60 * MINUTE
 SECOND = timedelta(seconds=1)
+FOREVER = datetime.max.replace(tzinfo=UTC)
 TEN = 10 * MINUTE
 NOW = NOON + HOUR
 
 
-def timeline(*events: Event, wakes: tuple[datetime, ...] = ()) -> Timeline:
+def timeline(*events: Event, wakes: tuple[datetime, ...] = ()) -> SchedulerRecord:
     """Of a schedule that was there long before, and whose scheduler looked every ten minutes."""
-    first = Event(NOON - 24 * HOUR, "created", paused=False, times=TEN_MINUTES)
+    first = Event(NOON - 24 * HOUR, "created", paused=False, spec=to_spec(TEN_MINUTES))
     looks = wakes or tuple(NOON + number * TEN + SECOND for number in range(-6, 12))
-    return Timeline(first.at, (first, *events), looks)
+    return SchedulerRecord(((first.at, FOREVER),), (first, *events), looks, looks, FOREVER)
 
 
 def result(outcome: Any = "superseded", **fields: Any) -> JobResult:
@@ -37,15 +39,22 @@ def account(first: datetime, last: datetime, reason: str = "superseded by a newe
     return result("succeeded", not_run=NotRun(3, stamp(first), stamp(last), reason))
 
 
-def reason(case_job: Job, runs: list[Run] | None = None, known: Timeline | None = None, at: datetime = NOON) -> Reason:
+def reason(
+    case_job: Job, runs: list[Run] | None = None, known: SchedulerRecord | None = None, at: datetime = NOON
+) -> Reason:
     return why_not(Case(at, case_job, runs or [], NOW, known))
 
 
 PAUSED = Event(NOON - MINUTE, "paused", "deploy", "ann@host", paused=True)
 RESUMED = Event(NOON + MINUTE, "unpaused", "done", "bob@host", paused=False)
-CHANGED = Event(NOON + MINUTE, "updated", "", "sync@ci", paused=False, times=TEN_MINUTES)
+CHANGED = Event(NOON + MINUTE, "updated", "", "sync@ci", paused=False, spec=to_spec(TEN_MINUTES))
 OTHER = Event(
-    NOON - 2 * HOUR, "updated", "", "sync@ci", paused=False, times=Times("UTC", intervals=(Interval(3600, 300),))
+    NOON - 2 * HOUR,
+    "updated",
+    "",
+    "sync@ci",
+    paused=False,
+    spec=to_spec(Times("UTC", intervals=(Interval(3600, 300),))),
 )
 SILENT = (NOON - TEN, NOON + 5 * MINUTE)
 """The scheduler looked before the occurrence and then only five minutes after it."""
@@ -324,7 +333,8 @@ def test_who_started_a_run_is_told(given: Run, event: Event | None, origin: str)
 
 
 def test_a_history_that_does_not_reach_back_so_far_is_not_asked() -> None:
-    late = Timeline(NOON + MINUTE, (Event(NOON + MINUTE, "known", paused=True, times=TEN_MINUTES),), (NOON + TEN,))
+    known = Event(NOON + MINUTE, "known", paused=True, spec=to_spec(TEN_MINUTES))
+    late = SchedulerRecord(((NOON + MINUTE, FOREVER),), (known,), (NOON + TEN,), (NOON + TEN,), FOREVER)
     assert reason(job(), known=late).verdict == "missed"
     assert not reason(job(), known=late).certain
 
@@ -385,3 +395,62 @@ def test_a_run_took_as_long_as_a_worker_had_it() -> None:
     waited = run(NOON, 43 * SECOND, result=JobResult("succeeded", "", 42.6, 0.4, 1))
     assert waited.duration == timedelta(seconds=0.4)
     assert run(NOON, 43 * SECOND).duration == 43 * SECOND
+
+
+def test_a_start_that_was_replaced_while_it_waited_was_left_out_and_is_not_missed() -> None:
+    """12:00 was at work until 12:25, when its cancellation had ended it; the newest of those that came meanwhile ran."""
+    runs = [run(NOON, 25 * MINUTE, status="cancelled"), run(NOON + 2 * TEN, 2 * MINUTE, 5 * MINUTE)]
+    [found] = [each for each in ledger(job(overlap="cancel_other"), runs, NOON, NOON + 2 * TEN, NOW) if not each.run]
+    assert (found.scheduled_at, found.verdict, found.certain) == (NOON + TEN, "overlap_skipped", True)
+    assert "until 2027-03-01T12:20:00Z took its place: overlap is cancel_other" in found.reason
+
+
+def test_what_catching_up_superseded_is_not_missed_though_the_window_was_over() -> None:
+    """The server looked again at 12:45; the window of a job that wants the newest holds ten minutes."""
+    away = timeline(wakes=(NOON - MINUTE, NOON + 45 * MINUTE))
+    caught_up = [run(NOON + 4 * TEN, MINUTE, 5 * MINUTE)]
+    for overlap in ("allow_all", "buffer_all"):
+        for policy, verdict in (("run_latest", "superseded"), ("skip", "skipped")):
+            rule = CatchUpRequest(policy, overlap, 60.0, 610.0)  # type: ignore[arg-type]  # a table's text
+            given = job(overlap=overlap, window=610, catchup=rule)
+            assert reason(given, caught_up, away).verdict == verdict
+        rule = CatchUpRequest("run_latest", overlap, 60.0, 610.0)
+        assert reason(job(overlap=overlap, window=610, catchup=rule), [], away).verdict == "missed"
+
+
+def test_with_jitter_a_run_holds_back_what_came_while_it_was_at_work_and_nothing_else() -> None:
+    """12:00 may come up to twelve hours later; the run of 11:50 was at work until 13:00."""
+    given = job(times=Times("UTC", intervals=(Interval(600),), jitter=12 * 3600))
+    runs = [run(NOON - TEN, HOUR)]
+    found = {
+        late: why_not(Case(NOON, given, runs, NOW + 24 * HOUR, None, {NOON: NOON + late * MINUTE} if late else {}))
+        for late in (0, 5, 90)
+    }
+    assert {late: each.verdict for late, each in found.items()} == {0: "missed", 5: "overlap_skipped", 90: "missed"}
+
+
+def test_what_the_v2_scheduler_cannot_tell_is_not_known() -> None:
+    """It was last written to at 12:30, and was resumed or changed then, or asked for something."""
+    known = SchedulerRecord(((NOON + 3 * TEN, FOREVER),), (Event(NOON + 3 * TEN, "known", paused=False),))
+    given = job(updated_at=NOON + 3 * TEN)
+    assert reason(given, known=known).verdict == "unknown"
+    assert "no record of what it was before" in reason(given, known=known).text
+    after = reason(given, known=known, at=NOON + 4 * TEN)
+    assert (after.verdict, after.certain) == ("missed", False)
+
+
+def test_a_pause_that_goes_on_is_told_by_its_note_where_there_is_no_history() -> None:
+    known = SchedulerRecord(((NOW, FOREVER),), (Event(NOW, "known", paused=True),))
+    given = job(paused=True, note="paused by ann@host at 2027-03-01T11:55:00Z: deploy", updated_at=NOW)
+    found = reason(given, [run(NOON - TEN)], known)
+    assert (found.verdict, found.certain) == ("paused", True)
+    assert reason(given, [], known, at=NOON - TEN).verdict != "paused"
+
+
+def test_a_run_that_the_policy_ended_is_told_by_its_last_event_however_late_the_next_began() -> None:
+    by_policy = run(NOON, TEN, status="terminated", said="terminated by schedule overlap policy")
+    by_hand = run(NOON, TEN, status="terminated", said="stopped by ann")
+    late = run(NOON + TEN, None, 9 * SECOND)
+    for ended, verdict in ((by_policy, "cancelled"), (by_hand, "terminated")):
+        [first, _] = ledger(job(overlap="terminate_other"), [ended, late], NOON, NOON + TEN, NOON + 11 * MINUTE)
+        assert first.verdict == verdict

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from activities.account.record import Event, SchedulerRecord
 from activities.contract import BACKFILL_PREFIX, BackfillProgress, JobRequest, StepRequest
 from activities.idempotency import idempotency_key
 from activities.steps.template import render
 from schedules.errors import SettingsError
 from schedules.ledger.occurrences import ledger, origin_of
-from schedules.ledger.timeline import Event, Timeline
 from schedules.notes import checked_reason, pause_note, paused_at, paused_until
 from schedules.operating.assign import assigned
 from schedules.operating.holes import estimate, holes, progress_text
@@ -177,7 +177,7 @@ def test_a_repetition_has_another_key_in_every_step_and_each_time() -> None:
 def test_who_asked_the_schedule_tells_a_backfill_from_a_trigger(by: str, origin: str) -> None:
     asked = Event(NOON + TEN, "triggered", by=by, span=(NOON, NOON))
     late = run(NOON, late=TEN + MINUTE)
-    assert origin_of(late, Timeline(NOON - TEN, (asked,)), expected=True) == origin
+    assert origin_of(late, SchedulerRecord(events=(asked,)), expected=True) == origin
 
 
 def test_a_run_that_a_backfill_started_itself_is_named_so() -> None:

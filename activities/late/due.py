@@ -1,0 +1,70 @@
+"""The times at which the schedule of a late run was due, from what the schedule tells of itself. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from activities.account.due_times import DueTimes, Occurrences, Span, without
+from activities.account.history import last_write
+from activities.account.record import time_of
+from activities.late.decision import instant
+from activities.occurrence import scheduled_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from temporalio.api.schedule.v1 import ScheduleActionResult, ScheduleSpec
+    from temporalio.api.workflowservice.v1 import DescribeScheduleResponse
+
+    from activities.account.record import SchedulerRecord
+    from activities.contract import LateStart, TimesRequest
+
+PAUSED = re.compile(r"paused by .+? at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
+"""The beginning of the note of a pause by `pause`."""
+BEGIN, FOREVER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """Makes the times of a job's request, and of a schedule's spec, ready to be asked for."""
+
+    of_request: Callable[[TimesRequest], Occurrences]
+    of_spec: Callable[[ScheduleSpec], Occurrences]
+
+
+def due_times(
+    late: LateStart,
+    calendar: Calendar,
+    earlier: Occurrences,
+    schedule: DescribeScheduleResponse,
+    record: SchedulerRecord,
+) -> DueTimes:
+    """The times at which the schedule was due, up to now; before its last change those were `earlier`."""
+    scheduled, state = instant(late.scheduled_at), schedule.schedule.state
+    changed = time_of(schedule.info.update_time)
+    spans = [
+        Span(BEGIN, changed, earlier),
+        Span(changed, FOREVER, calendar.of_spec(schedule.schedule.spec)),
+    ]
+    if record.knows(scheduled):
+        pauses = record.pauses(scheduled, instant(late.first_task_at), paused_now=state.paused)
+    else:
+        pauses = [(_paused_since(schedule), FOREVER)] if state.paused else []
+    if state.limited_actions and not state.remaining_actions:
+        started = [at for each in schedule.info.recent_actions if (at := scheduled_time(id_of(each)))]
+        pauses.append((max([scheduled, *started]), FOREVER))
+    return DueTimes(without(spans, pauses))
+
+
+def _paused_since(schedule: DescribeScheduleResponse) -> datetime:
+    """The begin of a pause that goes on; where the note does not tell it, that of the last write."""
+    told = PAUSED.match(schedule.schedule.state.notes)
+    return instant(told[1]) if told else last_write(schedule)
+
+
+def id_of(action: ScheduleActionResult) -> str:
+    """The workflow id of a start of the schedule."""
+    return action.start_workflow_result.workflow_id
