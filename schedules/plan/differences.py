@@ -3,40 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE
 from schedules.cron.notation.literal import literal_text
 from schedules.model import Calendar
 from schedules.plan.fingerprint import fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
     from datetime import datetime
 
     from schedules.model import DesiredSchedule, ObservedSchedule
-    from schedules.plan.plan import Change
 
 FINGERPRINT = "fingerprint"
-REPEATED = {
-    "action.args[0].times": "times.",
-    "action.args[0].catchup.overlap": "policies.overlap",
-    "action.args[0].catchup.window": "policies.catchup_window",
-    "action.args[0].catchup.jitter": "times.jitter",
-    "action.args[0].catchup.late_after": "times.",
-    "action.args[0].catchup.end_at": "times.",
-    "action.args[0].project": "owner",
-    "action.args[0].environment": "owner",
-    f"action.search_attributes.{OWNER_ATTRIBUTE}": "owner",
-}
-"""What a job's own workflow is given beside what the schedule has itself."""
-LISTS = frozenset({"times.calendars", "times.intervals", "times.exclusions"})
-MOST_ITEMS = 3
-IN_WORDS = frozenset({"action.summary", "action.details"})
-"""The whole job, for the Web UI."""
 ENCRYPTION = "encryption"
 ENCRYPTED = ("action.args", "action.memo", "action.summary", "action.details")
 """What a key hides: nothing is known of its values without it."""
@@ -73,37 +55,6 @@ def differences(desired: DesiredSchedule, observed: ObservedSchedule) -> tuple[F
     if not found and (mark := fingerprint(desired)) != observed.fingerprint:
         found.append(FieldDiff(FINGERPRINT, observed.fingerprint, mark))
     return tuple(found)
-
-
-def telling(change: Change) -> tuple[FieldDiff, ...]:
-    """Those that a person should read: not what only repeats another, such as the times that each run carries with it."""
-    if change.desired is None or change.desired.action.workflow_type != JOB_WORKFLOW:
-        return change.diff
-    fields = {item.field for item in change.diff}
-    repeated = {prefix for prefix, said in REPEATED.items() if any(field.startswith(said) for field in fields)}
-    left = [item for item in change.diff if not item.field.startswith(tuple(repeated))]
-    return _folded(change, [item for item in left if item.field not in IN_WORDS] or left)
-
-
-def _folded(change: Change, found: Sequence[FieldDiff]) -> tuple[FieldDiff, ...]:
-    """Of calendars, intervals and exclusions, of which clock changes need many, what goes and what comes, where that is much."""
-    shown: dict[str, FieldDiff] = {}
-    for item in found:
-        whole = item.field.partition("[")[0]
-        few = sum(other.field.startswith(f"{whole}[") for other in found) in range(1, MOST_ITEMS + 1)
-        if whole in LISTS and not few and change.observed and change.desired:
-            name = whole.removeprefix("times.")
-            before, after = getattr(change.observed.times, name), getattr(change.desired.times, name)
-            goes, comes = _without(before, after), _without(after, before)
-            shown[whole] = FieldDiff(whole, plain(goes), plain(comes)) if goes or comes else item
-        else:
-            shown[item.field] = item
-    return tuple(shown.values())
-
-
-def _without(some: Iterable[Any], others: Iterable[Any]) -> list[Any]:
-    known = set(others)
-    return [item for item in some if item not in known]
 
 
 def plain(value: Any) -> Any:

@@ -13,9 +13,10 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from schedules.errors import TickwrightError
 from schedules.model import Namespace, ObservedSchedule
-from schedules.plan.plan import Change, Plan
+from schedules.plan.change import Change
+from schedules.plan.plan import Plan
 
-FORMAT = 2
+FORMAT = 3
 
 
 class PlanFileError(TickwrightError):

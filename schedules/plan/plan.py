@@ -11,29 +11,16 @@ from typing import TYPE_CHECKING, Literal
 from activities.notices.contract import WATCHDOG_WORKFLOW
 from schedules.errors import UnsafePlanError
 from schedules.model import DesiredSchedule, ObservedSchedule
-from schedules.plan.consequences import NOTHING, Consequences, consequences
-from schedules.plan.differences import FieldDiff, differences
+from schedules.plan.change import Change, Create, Delete, Update, Verb
+from schedules.plan.consequences import consequences
+from schedules.plan.differences import differences
 
 if TYPE_CHECKING:
     from schedules.model import DesiredSchedule, ObservedSchedule
 
-Verb = Literal["create", "update", "delete"]
 DELETE_COUNT = 10
 DELETE_SHARE = 0.3
 """More deletions than this count that are also more than this share of what is owned need the user's word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One create, update or delete. `conflict` says why it must not be made; empty where nothing stands against it."""
-
-    verb: Verb
-    job: str
-    desired: DesiredSchedule | None = None
-    observed: ObservedSchedule | None = None
-    diff: tuple[FieldDiff, ...] = ()
-    conflict: str = ""
-    consequences: Consequences = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +57,7 @@ class Plan:
 
         Watchdogs do not count: they are made and deleted with the jobs that they look after.
         """
-        deletions = sum(change.verb == "delete" and not _is_watchdog(change.observed) for change in self.changes)
+        deletions = sum(isinstance(change, Delete) and not _is_watchdog(change.observed) for change in self.changes)
         if max_delete is not None:
             if deletions > max_delete:
                 raise UnsafePlanError(self.owner, deletions, self.owned)
@@ -111,9 +98,9 @@ def plan_one(
     """The change that one schedule needs, None for none."""
     if desired is None:
         doomed = observed is not None and observed.owner == owner and (rules.prune or _is_watchdog(observed))
-        return Change("delete", observed.id, observed=observed) if doomed and observed else None
+        return Delete(observed) if doomed and observed else None
     if observed is None:
-        return Change("create", desired.id, desired)
+        return Create(desired)
     diff = differences(desired, observed)
     if not diff:
         return None
@@ -123,11 +110,11 @@ def plan_one(
         conflict = f"a schedule of this name {holder}; rename the job, or take it over with --adopt"
     elif observed.owner == owner and observed.unreadable:
         conflict = f"{observed.unreadable}; or, if the key is lost, delete the schedule and sync again"
-    return Change("update", desired.id, desired, observed, diff, conflict)
+    return Update(desired, observed, diff, conflict)
 
 
-def _is_watchdog(observed: ObservedSchedule | None) -> bool:
-    return observed is not None and observed.action.workflow_type == WATCHDOG_WORKFLOW
+def _is_watchdog(observed: ObservedSchedule) -> bool:
+    return observed.action.workflow_type == WATCHDOG_WORKFLOW
 
 
 def with_consequences(change: Change, now: datetime) -> Change:

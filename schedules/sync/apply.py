@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from schedules.errors import NOT_TRIED, OvertakenError, ServerAwayError, ServerError, TickwrightError
 from schedules.notes import may_overwrite
+from schedules.plan.change import Change, Create, Delete, Update
 from schedules.plan.differences import differences
-from schedules.plan.plan import Applied, Change, plan_one
+from schedules.plan.plan import Applied, plan_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,13 +101,16 @@ class Applier:
 
     async def _make(self, change: Change) -> None:
         """Raises LostRaceError, and TickwrightError for what the server refuses."""
-        if change.desired is None:
-            await self._delete(change)
-        elif change.observed is None:
-            if not await self._schedules.create(change.desired, self._note("created")):
-                raise LostRaceError(await self._schedules.describe(change.job))
-        else:
-            await self._update(change.desired, change.observed)
+        match change:
+            case Create():
+                if not await self._schedules.create(change.desired, self._note("created")):
+                    raise LostRaceError(await self._schedules.describe(change.job))
+            case Update():
+                await self._update(change.desired, change.observed)
+            case Delete():
+                await self._delete(change)
+            case _:
+                assert_never(change)
 
     async def _update(self, desired: DesiredSchedule, observed: ObservedSchedule) -> None:
         for _ in range(OVERTAKEN):
@@ -142,7 +146,7 @@ class Applier:
             raise LostRaceError(now)
         return now
 
-    async def _delete(self, change: Change) -> None:
+    async def _delete(self, change: Delete) -> None:
         """Deletes what still belongs to the owner: somebody may have taken it over since the plan was made."""
         now = await self._schedules.describe(change.job)
         if now is None:

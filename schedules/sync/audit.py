@@ -14,7 +14,7 @@ from activities.occurrence import stamp
 from schedules.console.terminal import say
 from schedules.errors import NOT_TRIED
 from schedules.notes import SIGNATURE
-from schedules.plan.differences import telling
+from schedules.plan.worth_showing import worth_showing
 from schedules.text.shown import printable
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Audit:
     def line(self, applied: Applied, now: datetime) -> str:
         """The log line of one write, or of one that failed."""
         change = applied.change
-        diff = telling(change)
+        diff = worth_showing(change)
         fields = ", ".join(item.field for item in diff[:FIELDS_SHOWN])
         more = f" and {len(diff) - FIELDS_SHOWN} more" if len(diff) > FIELDS_SHOWN else ""
         what = f"{change.verb} {change.job} {applied.result}{f' ({fields}{more})' if fields else ''}"

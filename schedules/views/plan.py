@@ -9,16 +9,18 @@ from zoneinfo import ZoneInfo
 from activities.occurrence import stamp
 from schedules.console.terminal import Line
 from schedules.errors import NOT_TRIED
-from schedules.plan.differences import short, telling
+from schedules.plan.differences import short
+from schedules.plan.worth_showing import worth_showing
 from schedules.text.shown import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
+    from schedules.plan.change import Change, Verb
     from schedules.plan.consequences import Consequences
     from schedules.plan.differences import FieldDiff
-    from schedules.plan.plan import Applied, Change, Plan, Verb
+    from schedules.plan.plan import Applied, Plan
 
 SIGNS: dict[Verb, str] = {"create": "+", "update": "~", "delete": "-"}
 VERBS: tuple[Verb, ...] = ("create", "update", "delete")
@@ -97,7 +99,7 @@ def _change_lines(change: Change) -> Iterator[Line]:
         yield Line(f"! {change.verb} {change.job}: {change.conflict}", "warning")
     else:
         yield Line(f"{SIGNS[change.verb]} {change.verb} {change.job}", change.verb)
-    for diff in telling(change):
+    for diff in worth_showing(change):
         yield Line(f"    {_diff_text(diff)}", "detail")
     yield from _times_lines(change.consequences, zone_of(change))
     for note in change.consequences.notes:

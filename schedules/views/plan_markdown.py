@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schedules.console.markdown import LONGEST, code, escape
-from schedules.plan.differences import short, telling
+from schedules.plan.differences import short
+from schedules.plan.worth_showing import worth_showing
 from schedules.views.plan import SIGNS, counts, local_times, zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from schedules.plan.plan import Applied, Change, Plan
+    from schedules.plan.change import Change
+    from schedules.plan.plan import Applied, Plan
 
 
 def plan_markdown(plan: Plan, results: Sequence[Applied], warnings: Sequence[str] = (), refused: str = "") -> str:
@@ -39,7 +41,7 @@ def _section(item: Applied) -> Iterator[str]:
     yield f"#### {SIGNS[change.verb]} {change.verb} {code(change.job)}{result}"
     if error := item.error or change.conflict:
         yield f"- ❌ {escape(error)}"
-    for diff in telling(change):
+    for diff in worth_showing(change):
         yield f"- {code(diff.field)}: {code(short(diff.before))} → {code(short(diff.after))}"
     yield from _follows(change)
 

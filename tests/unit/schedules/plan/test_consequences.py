@@ -10,7 +10,8 @@ import pytest
 
 from schedules.compile.job import compile_job
 from schedules.model import Action, Activity, Calendar, DesiredSchedule, Interval, Policies, Range, RuntimeState, Times
-from schedules.plan.plan import Change, make_plan
+from schedules.plan.change import Change
+from schedules.plan.plan import make_plan
 from tests.factories import NOW, desired, job, observed, utc
 
 OWNER = "billing/production"

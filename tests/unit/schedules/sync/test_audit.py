@@ -9,29 +9,30 @@ import pytest
 
 from schedules.console.progress import Lines
 from schedules.notes import may_overwrite
+from schedules.plan.change import Delete, Update
 from schedules.plan.differences import FieldDiff
-from schedules.plan.plan import Applied, Change
+from schedules.plan.plan import Applied
 from schedules.sync.audit import Audit, audit_of, write_line
-from tests.factories import utc
+from tests.factories import desired, observed, utc
 
-AT = utc("2027-03-01T09:00:05")
+AT, WANTED = utc("2027-03-01T09:00:05"), desired("dunning")
 
 
 def test_a_line_says_when_who_from_which_commit_and_what() -> None:
     diff = tuple(FieldDiff(f"times.f{number}", 1, 2) for number in range(7))
-    line = Audit("ann@host", "1a2b3c4").line(Applied(Change("update", "dunning", diff=diff), "applied"), AT)
+    line = Audit("ann@host", "1a2b3c4").line(Applied(Update(WANTED, observed(WANTED), diff), "applied"), AT)
     assert line == (
         "2027-03-01T09:00:05Z ann@host, commit 1a2b3c4: update dunning applied "
         "(times.f0, times.f1, times.f2, times.f3, times.f4 and 2 more)"
     )
-    assert Audit("ann@host").line(Applied(Change("delete", "x"), "failed"), AT) == (
+    assert Audit("ann@host").line(Applied(Delete(observed(desired("x"))), "failed"), AT) == (
         "2027-03-01T09:00:05Z ann@host: delete x failed"
     )
 
 
 def test_only_what_was_tried_has_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     for result in ("planned", "unchanged", "applied", "failed"):
-        write_line(Audit("ann@host"), Applied(Change("delete", "x"), result))
+        write_line(Audit("ann@host"), Applied(Delete(observed(desired("x"))), result))
     out, err = capsys.readouterr()
     assert out == ""
     assert [line.split()[-1] for line in err.splitlines()] == ["applied", "failed"]

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from schedules.compile.job import compile_job
-from schedules.plan.differences import telling
-from schedules.plan.plan import Applied, Change, Plan, Rules, make_plan
+from schedules.plan.change import Change
+from schedules.plan.plan import Applied, Plan, Rules, make_plan
+from schedules.plan.worth_showing import worth_showing
 from schedules.views.plan import document, plan_text
 from schedules.views.plan_markdown import plan_markdown
 from tests.factories import NOW, job, observed
@@ -43,16 +44,16 @@ def change(*given: Any, **more: Any) -> Change:
     ],
 )
 def test_a_field_that_repeats_another_is_not_shown(after: dict[str, Any], shown: list[str]) -> None:
-    assert [item.field for item in telling(change({}, after))] == shown
+    assert [item.field for item in worth_showing(change({}, after))] == shown
 
 
 def test_a_new_owner_is_told_once() -> None:
-    assert [item.field for item in telling(change({}, {}, owner="payroll"))] == ["owner"]
+    assert [item.field for item in worth_showing(change({}, {}, owner="payroll"))] == ["owner"]
 
 
 def test_what_a_workflow_of_ones_own_is_given_repeats_nothing() -> None:
     wanted = {"workflow": {"type": "Close", "args": [{"times": 2}], "direct": {"details": "b"}}}
-    fields = [item.field for item in telling(change({"run": DIRECT}, {"run": wanted, "schedule": "0 9 * * *"}))]
+    fields = [item.field for item in worth_showing(change({"run": DIRECT}, {"run": wanted, "schedule": "0 9 * * *"}))]
     assert fields == ["times.calendars[0]", "action.args[0].times", "action.details"]
 
 
@@ -72,7 +73,7 @@ def test_many_calendars_that_differ_stand_together() -> None:
     before, after = ({"schedule": f"{minute} 2 * * *", "timezone": "Europe/Berlin"} for minute in (30, 31))
     whole = change(before, after)
     assert sum(item.field.startswith("times.calendars[") for item in whole.diff) > 3
-    calendars, intervals = telling(whole)
+    calendars, intervals = worth_showing(whole)
     assert (calendars.field, intervals.field) == ("times.calendars", "times.intervals")
     assert len(calendars.before) == len(calendars.after) > 3
     assert calendars.before[0].startswith("0 30 2 ")
@@ -82,7 +83,7 @@ def test_many_calendars_that_differ_stand_together() -> None:
 def test_of_many_moments_only_those_that_go_and_come_are_shown() -> None:
     """The nights of spring run at 03:00 either way."""
     before, after = ({"schedule": f"{minute} 2 * * *", "timezone": "Europe/Berlin"} for minute in (30, 31))
-    (intervals,) = [item for item in telling(change(before, after)) if item.field == "times.intervals"]
+    (intervals,) = [item for item in worth_showing(change(before, after)) if item.field == "times.intervals"]
     gone, come = ({each["every"] for each in side} for side in (intervals.before, intervals.after))
     assert not gone & come
     assert {datetime.fromtimestamp(each, UTC).strftime("%H:%M") for each in gone} == {"00:30"}, (
@@ -93,7 +94,7 @@ def test_of_many_moments_only_those_that_go_and_come_are_shown() -> None:
 
 def test_what_changed_its_order_alone_is_shown_as_it_is() -> None:
     one, two = ({"schedule": entries} for entries in (["0 6 * * *", "0 9 * * 1"], ["0 9 * * 1", "0 6 * * *"]))
-    assert {item.field for item in telling(change(one, two))} == {"times.calendars[0]", "times.calendars[1]"}
+    assert {item.field for item in worth_showing(change(one, two))} == {"times.calendars[0]", "times.calendars[1]"}
 
 
 def test_what_others_wrote_cannot_speak_to_the_terminal() -> None:
