@@ -1,10 +1,11 @@
-"""What the note of a schedule says about a pause, for people and to be read again. Pure."""
+"""The notes of schedules that sync, pause and resume write, for people and to be read again. Pure."""
 
 from __future__ import annotations
 
 import re
 from datetime import datetime
 
+from activities.note import SIGNATURE
 from activities.occurrence import stamp
 from schedules.errors import SettingsError
 from schedules.text.shown import printable
@@ -12,7 +13,18 @@ from schedules.text.shown import printable
 LONGEST_REASON = 500
 """Characters; the server takes 1,000 for the whole note."""
 _UNTIL = re.compile(r"paused by .+? at \d{4}-.+ \(until (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)")
-_PAUSED = re.compile(r"paused by .+? at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
+_SYNCED = re.compile(rf"{re.escape(SIGNATURE)} (\w+) by .+ at (\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
+
+
+def sync_note(verb: str, who: str, now: datetime, commit: str) -> str:
+    """`Tickwright: updated by ann@host at 2027-03-01T08:00:00Z, commit 1a2b3c4`."""
+    return f"{SIGNATURE} {verb} by {who} at {stamp(now)}" + (f", commit {commit}" if commit else "")
+
+
+def synced_at(note: str) -> tuple[str, datetime] | None:
+    """The verb and the time of a note that a sync wrote; None for another note."""
+    found = _SYNCED.match(note)
+    return (found[1], datetime.fromisoformat(found[2])) if found else None
 
 
 def pause_note(who: str, now: datetime, reason: str, until: datetime | None) -> str:
@@ -28,14 +40,8 @@ def resume_note(who: str, now: datetime, reason: str) -> str:
 
 
 def resumed_note(until: datetime) -> str:
-    """The note that the end of a pause leaves that had one."""
+    """The note left when a `--until` pause ends."""
     return f"resumed at {stamp(until)}, as the pause had said"
-
-
-def paused_at(note: str) -> datetime | None:
-    """When the pause of a note of ours began; None for a note of somebody else."""
-    found = _PAUSED.match(note)
-    return datetime.fromisoformat(found[1]) if found else None
 
 
 def paused_until(note: str) -> datetime | None:
@@ -50,10 +56,6 @@ def checked_reason(text: str) -> str:
     if len(reason) > LONGEST_REASON:
         raise SettingsError(f"--reason: {len(reason)} characters; write {LONGEST_REASON} at most")
     return reason
-
-
-SIGNATURE = "Tickwright:"
-"""How a note of ours begins; any other is the operator's."""
 
 
 def may_overwrite(note: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from activities.account.due_times import DueTimes, Occurrences, Span, without
 from activities.account.history import last_write
 from activities.account.record import time_of
 from activities.late.decision import instant
+from activities.note import paused_at
 from activities.occurrence import scheduled_time
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from activities.account.record import SchedulerRecord
     from activities.contract import LateStart, TimesRequest
 
-PAUSED = re.compile(r"paused by .+? at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
-"""The beginning of the note of a pause by `pause`."""
 BEGIN, FOREVER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
@@ -61,8 +59,7 @@ def due_times(
 
 def _paused_since(schedule: DescribeScheduleResponse) -> datetime:
     """The begin of a pause that goes on; where the note does not tell it, that of the last write."""
-    told = PAUSED.match(schedule.schedule.state.notes)
-    return instant(told[1]) if told else last_write(schedule)
+    return paused_at(schedule.schedule.state.notes) or last_write(schedule)
 
 
 def id_of(action: ScheduleActionResult) -> str:

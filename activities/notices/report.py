@@ -12,6 +12,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contract import JOB_WORKFLOW
 from activities.late.decision import instant
+from activities.note import RESUMED
 from activities.notices.contract import (
     ENDED_SIGNAL,
     INCIDENT_MEMO,
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from temporalio.client import Client, ScheduleDescription, ScheduleHandle
-
-RESUMED = "Tickwright: resumed, for a run succeeded"
-"""Begins as the notes of `sync` do, so that the next one may replace it."""
 
 
 class ReportActivities:

@@ -97,8 +97,8 @@ async def _kept_back(records: Records, job: Job, now: datetime, most: int | None
 
 async def _paused_since(records: Records, job: Job, now: datetime) -> datetime:
     """When the pause of now began. Raises SettingsError where nothing tells."""
+    from activities.note import paused_at
     from schedules.errors import SettingsError
-    from schedules.notes import paused_at
 
     record = await records.record(job.name, now, now)
     pause = record.pause_at(now) if record else None

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ from schedules.ledger.records import gathered
 from schedules.ledger.replaced import may_be_replaced, replaced
 from schedules.ledger.state import JobState, state_of
 from schedules.ledger.translate import SCHEDULED_BY, with_times
-from schedules.notes import SIGNATURE
+from schedules.notes import synced_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -43,7 +42,6 @@ MOST_RESULTS = 20
 """Ends that are read of one job."""
 SHRINK = 4
 RUNNING = "ExecutionStatus = 'Running'"
-OURS = re.compile(rf"{re.escape(SIGNATURE)} (\w+) by .+ at (\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 NO_REASON = frozenset({"missed", "paused", "used_up", "not_due_then", "unknown"})
 """What only a closer look can tell apart, where nothing ran."""
 
@@ -180,11 +178,10 @@ async def _finish_runs(records: Records, by_job: dict[str, list[Run]], now: date
 
 def dated(job: Job) -> Job:
     """When a sync made or changed it, as its note says; Describe would tell, at a call for each job."""
-    found = OURS.match(job.note)
-    if found is None:
+    if (synced := synced_at(job.note)) is None:
         return job
-    at = datetime.fromisoformat(found[2]).astimezone(UTC)
-    return replace(job, created_at=at) if found[1].startswith("create") else replace(job, updated_at=at)
+    verb, at = synced
+    return replace(job, created_at=at) if verb.startswith("create") else replace(job, updated_at=at)
 
 
 def look_at(job: Job, runs: list[Run], since: datetime, now: datetime) -> Look:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from activities.note import paused_at
 from activities.occurrence import stamp
 from activities.overlap import overlap_policy
 from schedules.cron.occurrences import occurrences_of
@@ -12,7 +13,7 @@ from schedules.ledger.case import SECOND, SLACK, Case, Reason, length
 from schedules.ledger.earlier import before_creation, between_schedules, forgotten, was_started
 from schedules.ledger.held_back import overlap
 from schedules.ledger.translate import times_at
-from schedules.notes import paused_at, paused_until
+from schedules.notes import paused_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

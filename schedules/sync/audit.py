@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from activities.occurrence import stamp
 from schedules.console.terminal import say
 from schedules.errors import NOT_TRIED
-from schedules.notes import SIGNATURE
+from schedules.notes import sync_note
 from schedules.plan.worth_showing import worth_showing
 from schedules.text.shown import printable
 
@@ -35,7 +35,7 @@ class Audit:
 
     def note(self, verb: str, now: datetime) -> str:
         """What the schedule's note will say."""
-        return f"{SIGNATURE} {verb} by {self.who} at {stamp(now)}{self._from()}"
+        return sync_note(verb, self.who, now, self.commit)
 
     def line(self, applied: Applied, now: datetime) -> str:
         """The log line of one write, or of one that failed."""

@@ -15,9 +15,9 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
+from activities.note import SIGNATURE
 from schedules.errors import TickwrightError
 from schedules.model import Action, Calendar, DesiredSchedule, Interval, Policies, Range, RuntimeState, Times
-from schedules.notes import SIGNATURE
 from schedules.plan.differences import differences
 from schedules.plan.plan import Applied
 from schedules.server.port import Schedules

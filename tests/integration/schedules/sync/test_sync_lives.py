@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
+from activities.note import SIGNATURE
 from schedules.model import Calendar, DesiredSchedule, Interval, Policies, Range, Times
-from schedules.notes import SIGNATURE
 from schedules.plan.differences import differences
 from schedules.plan.plan import Applied
 from schedules.server.gateway import TemporalGateway

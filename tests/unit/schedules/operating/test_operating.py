@@ -11,10 +11,11 @@ import pytest
 from activities.account.record import Event, SchedulerRecord
 from activities.contract import BACKFILL_PREFIX, BackfillProgress, JobRequest, StepRequest
 from activities.idempotency import idempotency_key
+from activities.note import paused_at
 from activities.steps.template import render
 from schedules.errors import SettingsError
 from schedules.ledger.occurrences import ledger, origin_of
-from schedules.notes import checked_reason, pause_note, paused_at, paused_until
+from schedules.notes import checked_reason, pause_note, paused_until
 from schedules.operating.assign import assigned
 from schedules.operating.holes import estimate, holes, progress_text
 from schedules.operating.order import request_for

@@ -1,0 +1,18 @@
+"""What the note of a schedule says in our words, and whose note it is. Pure."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+SIGNATURE = "Tickwright:"
+"""How a note of ours begins; any other is the operator's. The next sync may replace it."""
+RESUMED = f"{SIGNATURE} resumed, for a run succeeded"
+"""The note of a schedule that failures had paused."""
+_PAUSED = re.compile(r"paused by .+? at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
+
+
+def paused_at(note: str) -> datetime | None:
+    """When the pause of a note of the verb `pause` began; None for another note."""
+    found = _PAUSED.match(note)
+    return datetime.fromisoformat(found[1]) if found else None
