@@ -22,6 +22,7 @@ VERBS: Verbs = {
     "import": ("write specs from crontabs, CronJobs, timers, Celery beat and others", "schedules.commands.import_jobs"),
     "lint": ("check spec files without a server", "schedules.commands.lint"),
     "next": ("show the next times of a job or of a cron expression", "schedules.commands.next"),
+    "shadow": ("compare the old side's starts with the runs here", "schedules.commands.shadow"),
     "status": ("show the state of every job", "schedules.commands.status"),
     "runs": ("show a job's occurrences, those that did not run included", "schedules.commands.runs"),
     "explain": ("tell the whole story of one occurrence, or why there is none", "schedules.commands.explain"),

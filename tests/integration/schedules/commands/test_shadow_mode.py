@@ -44,6 +44,18 @@ async def test_a_shadow_records_runs_and_does_nothing_until_it_goes_live(
         assert not ran.exists()
         assert [each["state"] for each in json.loads(status.stdout)["jobs"]] == ["shadow"]
 
+        old = "".join(f"{each['scheduled_at']} {job}\n" for each in await runs_of(server, job) if each["run"])
+        (tmp_path / "old.txt").write_text(old, encoding="utf-8")
+        report = await run_command(
+            "schedules", "shadow", "report", "--evidence", tmp_path / "old.txt", env=server.environ
+        )
+        assert (report.code, f"{job}: equal: " in report.stdout) == (0, True), report
+        (tmp_path / "old.txt").write_text(f"2027-01-01T00:00:00Z {job}\n", encoding="utf-8")
+        report = await run_command(
+            "schedules", "shadow", "report", "--evidence", tmp_path / "old.txt", env=server.environ
+        )
+        assert (report.code, f"{job}: differs: 0 matched, 1 only old" in report.stdout) == (1, True), report
+
         live = await run_command("schedules.sync", spec, env=server.environ)
         assert live.code == 0, live.stderr
 

@@ -1,0 +1,133 @@
+"""`tickwright shadow report --evidence FILE`: whether the new side would have started what the old side did start."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schedules.commands.reading import answer, owner_option, read
+from schedules.console.terminal import STDOUT
+from schedules.errors import SettingsError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from schedules.importing.comparison import Compared
+    from schedules.importing.evidence import OldStart
+    from schedules.ledger.records import Records
+    from schedules.model import ObservedSchedule
+
+EQUAL, DIFFERS = 0, 1
+MOST_RUNS = 20_000
+LARGEST = 50_000_000
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's options on `parser`."""
+    parser.description = (
+        "Compares the old side's starts with the runs of the jobs here, in shadow mode or live: what matched, what only one side "
+        "started, and by how much the times differ."
+    )
+    parser.add_argument("what", choices=["report"], metavar="report", help="the one thing to do")
+    parser.add_argument(
+        "--evidence",
+        required=True,
+        metavar="FILE",
+        help="cron's lines of syslog, `journalctl -o json`, `kubectl get jobs -o json`, Celery beat's log, or lines of `TIME JOB`; - is standard input",
+    )
+    parser.add_argument(
+        "--timezone", default="UTC", metavar="TZ", help="of times in FILE without an offset (default: UTC)"
+    )
+    owner_option(parser)
+    parser.add_argument("--output", choices=["text", "json"], default="text", help="json: one document on stdout")
+    parser.epilog = "Exit codes: 0 each job that both sides have is equal; 1 one differs, or nothing could be compared; 2 wrong call."
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Runs the command; its exit code. Raises TickwrightError for what ends it early."""
+    from schedules.text.zone import check_timezone
+
+    try:
+        check_timezone(options.timezone)
+    except ValueError as error:
+        raise SettingsError(f"--timezone: {error}") from None
+    text = _text(options.evidence)
+
+    async def work(records: Records, now: datetime) -> int:
+        from schedules.importing.comparison import document, lines
+        from schedules.importing.evidence import old_starts
+
+        try:
+            starts = list(old_starts(text, options.timezone, now))
+        except (ValueError, RecursionError) as error:
+            raise SettingsError(f"--evidence {options.evidence}: cannot be read: {error}") from None
+        if not starts:
+            raise SettingsError(
+                f"--evidence {options.evidence}: no start of a job in it; see `shadow --help` for what is read"
+            )
+        compared, unknown = await _compared(records, options.owner, starts)
+        if options.output == "json":
+            answer(document(compared, unknown))
+        else:
+            STDOUT.answer("\n".join(lines(compared, unknown)) + "\n")
+        return EQUAL if compared and all(each.equal for each in compared) else DIFFERS
+
+    return read(work)
+
+
+def _text(name: str) -> str:
+    try:
+        data = sys.stdin.buffer.read(LARGEST + 1) if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise SettingsError(f"--evidence {name}: {error.strerror}") from None
+    if len(data) > LARGEST:
+        raise SettingsError(
+            f"--evidence {name}: larger than {LARGEST // 1_000_000} MB; give the days that you want to compare"
+        )
+    return data.decode(errors="replace")
+
+
+async def _compared(records: Records, owner: str | None, starts: list[OldStart]) -> tuple[list[Compared], list[str]]:
+    """The jobs that the evidence names, compared over its span, and the keys in it that are of no job."""
+    from schedules.importing.comparison import FARTHEST, compare
+    from schedules.ledger.translate import job_from_description
+    from schedules.server.gateway import TemporalGateway
+
+    since, until = min(each.at for each in starts), max(each.at for each in starts)
+    by_key: dict[str, list[datetime]] = {}
+    for each in starts:
+        by_key.setdefault(each.key, []).append(each.at)
+    compared: list[Compared] = []
+    known: set[str] = set()
+    for name in sorted(job.name for job in await records.jobs(owner)):
+        observed = await TemporalGateway(records.client).describe(name)
+        keys = set(_keys(observed)) & set(by_key) if observed else set()
+        if observed and keys:
+            known |= keys
+            runs = (
+                await records.runs_of(job_from_description(observed), since - FARTHEST, until + FARTHEST, MOST_RUNS)
+            ).runs
+            old = [at for key in keys for at in by_key[key]]
+            compared.append(
+                compare(name, observed.times.timezone, [run.scheduled_at for run in runs], old, since, until)
+            )
+    return compared, sorted(set(by_key) - known)
+
+
+def _keys(observed: ObservedSchedule) -> Iterator[str]:
+    """What may name the job on the old side: its name, its command, its CronJob or entry of beat."""
+    from schedules.ledger.translate import job_request
+
+    yield observed.id
+    summary = observed.action.summary
+    yield summary
+    yield summary.removeprefix("CronJob ").rpartition("/")[2]
+    request = job_request(observed)
+    for step in request.steps if request else ():
+        if argv := step.params.get("argv"):
+            yield str(argv[-1]).replace("{{", "{").replace("}}", "}")
+            yield " ".join(map(str, argv))
