@@ -87,7 +87,7 @@ def _asked(options: argparse.Namespace, now: datetime) -> Asked:
     from schedules.lint.load import load_checked
     from schedules.times.next_job import asked_job
 
-    return asked_job(load_checked(options.paths or [HERE], options.env, given_registry(options)), options.job)
+    return asked_job(load_checked(options.paths or [HERE], options.env, given_registry(options), now), options.job)
 
 
 def _start(text: str, timezone: str) -> datetime:
