@@ -94,7 +94,7 @@ $(RUNTIME)/installed: requirements-runtime.lock
 	@touch $@
 
 fuzz: setup ## The differential and property tests, many times over: 50,000 questions to the real server
-	FUZZ_TRIPLES=50000 FUZZ_EXAMPLES=20000 IMPORT_EXAMPLES=2000 $(BIN)/python -m pytest tests/integration/schedules/cron/test_times_differential.py \
+	FUZZ_TRIPLES=50000 FUZZ_EXAMPLES=20000 FUZZ_SPECS=100000 IMPORT_EXAMPLES=2000 $(BIN)/python -m pytest tests/integration/schedules/cron/test_times_differential.py \
 		tests/property -n $(WORKERS) --timeout 7200
 
 soak: setup ## The tests that say "each time", 300 times; a quarter of an hour of killing; an hour of faults and people on both schedulers, judged

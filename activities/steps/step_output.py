@@ -44,7 +44,7 @@ def output_problem(field: str, allowed: Collection[str]) -> str | None:
     if step in known:
         return None
     if not known:
-        return f"`{{{field}}}`: no step ends before this one starts, so that there is no output to use"
+        return f"`{{{field}}}`: no step ends before this one starts, so that there is no output to use; name one in `needs`"
     return (
         f"`{{{field}}}`: `{step}` is no step that ends before this one starts; those are: {', '.join(known)}; "
         f"use one of them, or add `{step}` to `needs`"

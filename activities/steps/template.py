@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from activities.errors import HandlerError, Problem
@@ -26,8 +27,10 @@ STABLE_NAMES = TIMES | {"job", "step", "run_id"}
 NAMES = STABLE_NAMES | {"attempt"}
 
 _PART = re.compile(r"\$\{secret:(?P<secret>[^{}]*)\}|(?P<double>\{\{|\}\})|\{(?P<field>[^{}]*)\}|(?P<stray>[{}])")
-_QUOTED = re.compile(r"\s*\|\s*sh\s*\Z")
 _SECRET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+MOST_TOLD = 20
+"""Faults of one text."""
+_LONGEST_SHOWN, _LONGEST_INSIDE = 60, 1_000
 _DIRECTIVE = re.compile(r"%[-_0^#]?[aAbBcCdDeFfgGhHIjklmMnpPrRsStTuUVwWxXyYzZ%]")
 _KEY = "`{0}` is a key, and keys are literal; templates and secrets stand in values alone"
 
@@ -59,18 +62,24 @@ def parts(text: str) -> Iterator[Part]:
     for match in _PART.finditer(text):
         if match.start() > end:
             yield Part("text", text[end : match.start()])
-        after_dollar = text[: match.start()].endswith("$")
+        after_dollar = text.endswith("$", 0, match.start())
         end = match.end()
         match match.lastgroup:
             case "double":
                 yield Part("text", match["double"][0])
             case "field":
-                text_of_field = _QUOTED.sub("", match["field"])
+                text_of_field = _unquoted(match["field"])
                 yield Part("field", text_of_field, after_dollar, quoted=text_of_field != match["field"])
             case "secret" | "stray" as kind:
                 yield Part(kind, match[kind], after_dollar)
     if end < len(text):
         yield Part("text", text[end:])
+
+
+def _unquoted(field: str) -> str:
+    """The inside of `{…}` without `| sh` at its end."""
+    before, bar, quoting = field.rpartition("|")
+    return before.rstrip() if bar and quoting.strip() == "sh" else field
 
 
 def strings(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -128,11 +137,25 @@ def check(
     found = [
         Problem(path, message)
         for path, text in strings(value)
-        for part in parts(text)
-        if part.output_of is None or path not in but_outputs_at
-        if (message := _problem(part, allowed)) is not None
+        for message in islice(_problems(path, text, allowed, but_outputs_at), MOST_TOLD)
     ]
     return found + [Problem(path, _KEY.format(key)) for path, key in dynamic_keys(value)]
+
+
+def _problems(
+    path: tuple[str | int, ...],
+    text: str,
+    allowed: Collection[str],
+    but_outputs_at: Collection[tuple[str | int, ...]],
+) -> Iterator[str]:
+    """What is wrong with one text, each message once."""
+    told: set[str] = set()
+    for part in parts(text):
+        if part.output_of is not None and path in but_outputs_at:
+            continue
+        if (message := _problem(part, allowed)) is not None and message not in told:
+            told.add(message)
+            yield message
 
 
 def render(value: Any, names: Names, secret: Callable[[str], str] | None = None, *, typed: bool = False) -> Any:
@@ -196,6 +219,8 @@ def _time(when: datetime, form: str) -> str:
 
 
 def _problem(part: Part, allowed: Collection[str]) -> str | None:
+    if len(part.text) > _LONGEST_INSIDE and part.kind in {"field", "secret"}:
+        return f"`{{{part.text[:_LONGEST_SHOWN]}…}}` has {len(part.text):,} characters within its braces; write {_LONGEST_INSIDE:,} at most"
     match part.kind:
         case "text":
             return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from activities.errors import Problem
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from activities.registry import HandlerRegistry
     from schedules.spec.job import JobSpec
     from schedules.spec.layers import Path
+
+MOST_BYTES = 1_000_000
+"""Of a job's steps: the server takes 2 MiB, in which the times and the channels are as well."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,10 @@ def check_job(
     if job.run and job.run.workflow and job.direct:
         for problem in refuse_secrets(job.run.workflow.args):
             yield ("run", "workflow", "args", *problem.path), problem.message
+        return
+    if (size := len(json.dumps([asdict(step) for step in compile_steps(job)]))) > MOST_BYTES:
+        message = f"makes {size:,} bytes of what each run is given; write {MOST_BYTES:,} at most, and hand larger data over in files"
+        yield ("run",) if job.run else ("steps",), message
         return
     for checked in _handlers(job, ordered=ordered):
         at = (*checked.path, checked.handler)

@@ -19,7 +19,7 @@ MINUTE = 60
 DAY = 86_400
 MOST_DAYS = 35
 TINY = 1e-9  # what adding up leaves of nothing
-MOST_LOOKED_AT = 1_500_000
+MOST_LOOKED_AT = 700_000
 """Starts of distinct schedules that are walked through; many frequent ones shorten the time looked at."""
 
 

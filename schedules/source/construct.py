@@ -10,6 +10,11 @@ from schedules.source.compose import DEEPEST, MOST_NODES, too_many
 from schedules.source.malformed import Malformed
 from schedules.source.scalars import MAP, PREFIX, SCALARS, SEQ, STR, value_of
 
+LONGEST_TEXT = 131_071
+"""Characters: as many as Linux takes as one argument of a program, and more than anybody writes by hand."""
+LONGEST_KEY = 1_000
+_AT_MOST = f"write {LONGEST_TEXT:,} at most, and hand larger data over in a file"
+
 
 class Constructor:
     """Builds the values of one file: an alias shares what it stands for, and counts as much."""
@@ -23,6 +28,8 @@ class Constructor:
     def value(self, node: yaml.Node) -> Any:
         """The value of a node and all below. Raises Malformed."""
         if node.__class__ is yaml.ScalarNode:
+            if len(node.value) > LONGEST_TEXT:
+                raise Malformed.at(node, f"is a text of {len(node.value):,} characters; {_AT_MOST}")
             return node.value if node.tag == STR else _scalar(node)
         value, size = self._built.get(node) or self._build(node)
         self._count += size
@@ -53,6 +60,10 @@ class Constructor:
         merge: yaml.Node | None = None
         for key_node, value_node in node.value:
             key = key_node.value
+            if len(key) > LONGEST_KEY:
+                raise Malformed.at(
+                    key_node, f"is a key of {len(key):,} characters or items; write {LONGEST_KEY:,} at most"
+                )
             if key_node.__class__ is not yaml.ScalarNode:
                 raise Malformed.at(key_node, "a key must be text; put it in quotes if it starts with a bracket")
             if key in value or (merge and is_merge(key_node)):

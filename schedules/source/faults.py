@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, ValidationError
 
 from schedules.errors import Problem
 from schedules.source.document import Document
 from schedules.spec.fields import Spec
 from schedules.spec.layers import Layer, Path, origins
 from schedules.spec.wording import KEY, MISSING, UNKNOWN, meant, path_of, told, written
+
+MOST_TOLD = 50
+"""Errors of one job, or of what stands around the jobs: nobody reads more at once."""
+
+
+def errors_of(found: ValidationError) -> list[ErrorDetails]:
+    """The first errors, in the order of the model's fields."""
+    return found.errors(include_url=False)[:MOST_TOLD]
 
 
 def problems(

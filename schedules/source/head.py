@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from schedules.errors import Problem
 from schedules.source.document import Document
-from schedules.source.faults import misspellings, problems
+from schedules.source.faults import MOST_TOLD, errors_of, misspellings, problems
 from schedules.spec.calendars import CalendarSpec, calendar_faults
 from schedules.spec.file import SHARED, SpecFile
 from schedules.spec.layers import Layer, Path
@@ -35,11 +36,11 @@ class Head:
 
 def check_head(document: Document) -> Head:
     """Version, project, defaults and environments of a file."""
-    strays = tuple(_overrides_without_job(document))
+    strays = tuple(islice(_overrides_without_job(document), MOST_TOLD))
     try:
         spec = SpecFile.model_validate(_without_extensions(document.data), by_alias=True, by_name=False)
     except ValidationError as found:
-        errors = found.errors(include_url=False)
+        errors = errors_of(found)
         told = problems(document, [Layer((), document.data)], SpecFile, errors)
         return Head((*told, *strays), excused=frozenset(_excused(errors)))
     faults = [
@@ -56,7 +57,7 @@ def _without_extensions(data: dict[str, Any]) -> dict[str, Any]:
 
 def _problems(document: Document, section: str, faults: Iterable[tuple[Path, str]]) -> Iterator[Problem]:
     for path, message in faults:
-        place = (section, *path)
+        place = document.positions.written((section, *path))
         yield Problem(document.positions.of_value(place), written(place), message)
 
 

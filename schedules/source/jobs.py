@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from schedules.errors import Problem
 from schedules.source.document import Document
-from schedules.source.faults import problem_at, problems, stray_name
+from schedules.source.faults import errors_of, problem_at, problems, stray_name
 from schedules.source.head import Head, check_head
 from schedules.source.part import Part
 from schedules.source.partial import OF_LIMITS, ORDER, PartialJob, Repair
@@ -25,15 +25,17 @@ from schedules.spec.step_faults import step_faults
 from schedules.spec.wording import MISSING
 
 MOST_REPAIRS = 3
+MOST_OF_FILE = 300
+"""Problems of a file after which its further jobs are not looked at; it takes some milliseconds to word each."""
 
 
 def part_of(document: Document, environment: str | None, now: datetime) -> Part:
     """The file's jobs in an environment; what the other environments change is checked as well."""
     head = check_head(document)
     chosen = Jobs(document, environment, head, now)
-    jobs = [job for name in document.section("jobs") if (job := chosen.check(name))]
+    jobs = chosen.check_all()
     faults = [*head.problems, *chosen.problems]
-    for other in document.section("environments").keys() - {environment}:
+    for other in document.section("environments").keys() - {environment} if len(faults) < MOST_OF_FILE else ():
         faults += Jobs(document, other, head, now).check_overridden()
     project = document.data.get("project")
     named = isinstance(project, str)
@@ -68,6 +70,20 @@ class Jobs:
         self._shared = list(self._shared_layers())
         self._base: dict[str, Any] = reduce(merge, (layer.data for layer in self._shared), {})
 
+    def check_all(self) -> list[JobSpec]:
+        """The jobs without a problem."""
+        found = []
+        for name in self._jobs:
+            if len(self.problems) >= MOST_OF_FILE:
+                message = (
+                    f"{MOST_OF_FILE} problems and more; what stands from here on was not looked at, mend these first"
+                )
+                self.problems.append(Problem(self._document.positions.of_key(("jobs", name)), f"jobs.{name}", message))
+                break
+            if job := self.check(name):
+                found.append(job)
+        return found
+
     def check(self, name: str) -> JobSpec | None:
         """The job, or None if it has a problem."""
         own, override = self._jobs[name], self._overrides.get(name)
@@ -82,7 +98,7 @@ class Jobs:
         try:
             job = self._validated(data)
         except ValidationError as found:
-            self._read_partially(name, data, found.errors(include_url=False))
+            self._read_partially(name, data, errors_of(found))
             return None
         faults = self._check_names(PartialJob(job))
         if not faults and not self._lacks_calendars(job):
@@ -107,7 +123,7 @@ class Jobs:
             try:
                 job = self._validated(repair.data)
             except ValidationError as found:
-                errors = found.errors(include_url=False)
+                errors = errors_of(found)
                 continue
             doubtful = repair.doubtful | ({"only", "except"} if self._lacks_calendars(job) else set())
             partial = PartialJob(job, frozenset(doubtful))

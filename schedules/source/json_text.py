@@ -8,6 +8,9 @@ from __future__ import annotations
 import json
 import re
 
+import yaml
+
+_LITERAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
 _DIFFERS = re.compile(
     r"\\(?:u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})|.)"
     "|(?P<raw>[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff])"
@@ -23,6 +26,21 @@ def is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def not_json(root: yaml.Node) -> yaml.Node | None:
+    """The first value or key that only YAML reads as something: `NaN` would be a text."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, yaml.ScalarNode):
+            if not node.style and not _LITERAL.fullmatch(node.value):
+                return node
+        elif isinstance(node, yaml.MappingNode):
+            waiting += [each for pair in reversed(node.value) for each in reversed(pair)]
+        else:
+            waiting += reversed(node.value)
+    return None
 
 
 def as_yaml(text: str) -> str:

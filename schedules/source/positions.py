@@ -19,6 +19,10 @@ class Positions:
         self._root = root
         self._indexes: dict[int, dict[str, tuple[yaml.Node, yaml.Node]]] = {}
 
+    def written(self, path: Path) -> Path:
+        """The path as far as it was written: a short form (`webhook: URL` for `{url: URL}`) has less of it."""
+        return path[: len(self._descent(path)) - 1]
+
     def of_value(self, path: Path) -> Location:
         """A scalar's own place; that of the key for a mapping or a list, which begins somewhere below it."""
         key, value = self._find(path)
@@ -34,14 +38,20 @@ class Positions:
         return str(value.value) if isinstance(value, yaml.ScalarNode) and value.tag in (INT, FLOAT) else ""
 
     def _find(self, path: Path) -> tuple[yaml.Node, yaml.Node]:
-        key: yaml.Node = self._root
-        value: yaml.Node = self._root
+        return self._descent(path)[-1]
+
+    def _descent(self, path: Path) -> list[tuple[yaml.Node, yaml.Node]]:
+        """Key and value of the file, and of each step of the path that was written."""
+        found: list[tuple[yaml.Node, yaml.Node]] = [(self._root, self._root)]
         for step in path:
-            if isinstance(value, yaml.MappingNode):
-                key, value = self._index(value)[str(step)]
+            value = found[-1][1]
+            if isinstance(value, yaml.MappingNode) and str(step) in self._index(value):
+                found.append(self._index(value)[str(step)])
+            elif isinstance(value, yaml.SequenceNode) and isinstance(step, int) and step < len(value.value):
+                found.append((value.value[step], value.value[step]))
             else:
-                key = value = value.value[step]
-        return key, value
+                break
+        return found
 
     def _index(self, node: yaml.Node) -> dict[str, tuple[yaml.Node, yaml.Node]]:
         if id(node) not in self._indexes:

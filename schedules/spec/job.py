@@ -89,6 +89,9 @@ LabelName = Annotated[str, AfterValidator(_check_label_name)]
 Label = Annotated[str, AfterValidator(_check_label)]
 
 
+MOST_STEPS = 500
+
+
 class JobSpec(Spec):
     """One job, after defaults and environment are merged: what it does stands in `run` or in `steps`."""
 
@@ -108,6 +111,7 @@ class JobSpec(Spec):
     )
     steps: Items[StepSpec] = Field(
         default=(),
+        max_length=MOST_STEPS,
         description="What it does, in several steps: one after the other, or as their `needs` say.",
         json_schema_extra={"minItems": 1},
     )

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 from schedules.spec.fields import AtLeastFiveSeconds, AtLeastOneSecond, Duration, Items, Spec, Word
 from schedules.spec.steps import TaskQueue
@@ -37,19 +44,24 @@ def _check_apprise(text: str) -> str:
     return text
 
 
-def _check_maybe_web(text: str) -> str:
-    return _check_web(text) if text else text
+def _or_null(check: Callable[[str], str]) -> WrapValidator:
+    """`null` is no address, and stands for the empty text; an empty text that is written is none either, and is wrong."""
+
+    def checked(value: object, handler: ValidatorFunctionWrapHandler) -> str:
+        return "" if value is None else check(handler(value))
+
+    return WrapValidator(checked, json_schema_input_type=str | None)
 
 
 def _check_page(text: str) -> str:
-    if text and not _PAGE.match(text):
+    if not _PAGE.match(text):
         raise ValueError(f'{shown(text)} is no address of a page; write "https://host/path"')
     return text
 
 
 WebAddress = Annotated[Word, AfterValidator(_check_web)]
-MaybeWebAddress = Annotated[Word, AfterValidator(_check_maybe_web)]
-PageAddress = Annotated[Word, AfterValidator(_check_page)]
+MaybeWebAddress = Annotated[Word, _or_null(_check_web)]
+PageAddress = Annotated[Word, _or_null(_check_page)]
 AppriseAddress = Annotated[Word, AfterValidator(_check_apprise)]
 
 

@@ -37,7 +37,7 @@ def told(model: type[Spec], error: ErrorDetails, text: str = "") -> str:
         return _missing(model, error["loc"])
     words = _WORDS.get(error["type"])
     given = text or shown(error["input"])
-    return words(error, given) if words else f"{given} cannot stand here: {error['msg']}"
+    return words(error, given) if words else f"{given} cannot stand here; docs/reference.md says what can"
 
 
 def meant(model: type[Spec], error: ErrorDetails) -> Path | None:
@@ -131,12 +131,32 @@ def _long_text(error: ErrorDetails, _: str) -> str:
     return f"is {len(error['input'])} characters long; write {error['ctx']['max_length']} at most"
 
 
+def _long_list(error: ErrorDetails, _: str) -> str:
+    return f"has {error['ctx']['actual_length']:,} items; write {error['ctx']['max_length']} at most"
+
+
+def _bound(value: float) -> str:
+    return str(int(value) if value == int(value) else value)
+
+
 def _small(error: ErrorDetails, given: str) -> str:
-    return f"{given} is too small; write {error['ctx']['ge']} or more"
+    return f"{given} is too small; write {_bound(error['ctx']['ge'])} or more"
 
 
 def _large(error: ErrorDetails, given: str) -> str:
-    return f"{given} is too large; write {error['ctx']['le']} or less"
+    return f"{given} is too large; write {_bound(error['ctx']['le'])} or less"
+
+
+def _number(_: ErrorDetails, given: str) -> str:
+    return f"must be a number, not {given}; write for example 1.5, without quotes"
+
+
+def _not_above(error: ErrorDetails, given: str) -> str:
+    return f"{given} is too small; write more than {_bound(error['ctx']['gt'])}"
+
+
+def _not_below(error: ErrorDetails, given: str) -> str:
+    return f"{given} is too large; write less than {_bound(error['ctx']['lt'])}"
 
 
 def _own(error: ErrorDetails, _: str) -> str:
@@ -151,8 +171,12 @@ _WORDS: dict[str, Callable[[ErrorDetails, str], str]] = {
     "dict_type": _mapping,
     "model_type": _mapping,
     "tuple_type": _list,
+    "too_long": _long_list,
     "string_too_short": _empty_text,
     "string_too_long": _long_text,
+    "float_type": _number,
+    "greater_than": _not_above,
+    "less_than": _not_below,
     "greater_than_equal": _small,
     "less_than_equal": _large,
     "value_error": _own,
