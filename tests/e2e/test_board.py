@@ -293,6 +293,13 @@ def test_the_view_is_in_the_address(scene: Scene, open_page: Opened) -> None:
     assert {row.inner_text().partition("-")[0] for row in again.locator(".row .name").all()} == {"invoice"}
 
 
+def rests(page: Page) -> bool:
+    """Whether it does not scroll any more."""
+    before = page.evaluate("scrollY")
+    page.wait_for_timeout(200)
+    return bool(page.evaluate("scrollY") == before)
+
+
 def test_it_renews_itself_and_leaves_scroll_focus_and_panel_alone(scene: Scene, open_page: Opened) -> None:
     page = open_page(f"{scene.url}#sort=name")
     cursor(page).focus()
@@ -301,6 +308,7 @@ def test_it_renews_itself_and_leaves_scroll_focus_and_panel_alone(scene: Scene, 
     page.keyboard.press("Enter")
     expect(page.locator("#panel .story dl")).to_have_count(1)
     page.locator("#panel .close").focus()
+    until(page, lambda: rests(page))
     before = page.evaluate(
         "[scrollY, document.querySelector('#panel h2').textContent, document.documentElement.dataset.drawn]"
     )
