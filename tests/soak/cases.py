@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.soak.operators import Asked, Pause
     from tests.soak.spans import Span
 
-HEAD = 4.0
+HEAD = 6.0
 """Seconds that a start needs at the most while all is calm: what is due so shortly before an outage may be hit by it."""
 EDGE = 3.0
 """Seconds around a change of a schedule in which the server may have heard of it or not."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.soak.world import World
 
 PATIENCE = 40.0
-TRIES = 12
+TRIES = 20
 
 
 @dataclass
