@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.soak.world import World
 
-PATIENCE = 40.0
+PATIENCE = 90.0
 TRIES = 20
 
 

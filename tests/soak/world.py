@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 V2 = ("history.enableCHASMSchedulerCreation=true", "history.chasmSchedulerCreationRolloutPercent=100")
 RARELY_ASKED = ("frontend.namespaceRPS.visibility=1",)
+STARTING = 300.0
+"""Seconds that a worker may need until it polls, on a machine that others use."""
 WORKERS = {"a1": QUEUES[0], "a2": QUEUES[0], "b1": QUEUES[1]}
 
 
@@ -100,7 +102,7 @@ class World:
         )
 
     async def until_there(self, name: str) -> None:
-        await self.running[name].until_ready(120)
+        await self.running[name].until_log("worker_ready", timeout=STARTING)
         self.of(name).is_there(time.time(), RESUMED)
         self.log("worker is up", name=name)
 
