@@ -25,6 +25,7 @@ RESUME_WORKFLOW = "TickwrightResume"
 RESUME_SCHEDULE = "resume_schedule"
 BACKFILL_PREFIX = "tickwright-backfill-"  # with the job's name, the id of its backfill: there is one at a time
 RESUME_PREFIX = "tickwright-resume-"
+TURN_PREFIX = "tickwright-turn-"  # with the job's name, held while a `trigger` of it is asked for
 ASKED_MEMO = (
     "tickwright-asked"  # of a backfill: the times it has asked for; of a run started by hand: the backfill's id
 )
@@ -355,6 +356,12 @@ class BackfillRequest:
     last_start: str = ""
 
 
+UNCERTAIN = "request_uncertain"
+"""Type of the ApplicationError for an occurrence that was asked for and did not start, and may start yet."""
+NO_SUCH_TIME = "no_such_time"
+"""Type of the ApplicationError for a time that the schedule does not have."""
+
+
 @dataclass(frozen=True)
 class OccurrenceLook:
     """The one argument of LOOK_AT_OCCURRENCE."""
@@ -367,7 +374,8 @@ class OccurrenceLook:
 class OccurrenceSeen:
     """The newest run under an occurrence's id, `run_id` empty for none and `outcome` empty while it goes on.
 
-    `running` is a run of the job that the schedule knows to go on; `waiting` says that the schedule holds a start back.
+    `running` is a run of the job that the schedule knows to go on; `waiting` says that the schedule holds a start back. `version`
+    is the schedule's conflict token; `near` are ids of its last runs of times that are later by the jitter at most.
     """
 
     run_id: str = ""
@@ -375,11 +383,16 @@ class OccurrenceSeen:
     reason: str = ""
     running: str = ""
     waiting: bool = False
+    version: str = ""
+    near: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class OccurrenceAsk:
-    """The one argument of ASK_FOR_OCCURRENCE; `before` is the newest run under the id so far. A `request_id` is taken once."""
+    """The one argument of ASK_FOR_OCCURRENCE; `before` is the newest run under the id so far, `version` the token before any request.
+
+    `number` counts the requests for this occurrence, from 0. A `request_id` is taken once on V1, and on V2 as often as it comes.
+    """
 
     schedule: str
     workflow_id: str
@@ -390,6 +403,8 @@ class OccurrenceAsk:
     side_by_side: bool = False
     rerun: str = ""
     params: dict[str, dict[str, Any]] = field(default_factory=dict)
+    version: str = ""
+    number: int = 0
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from temporalio import activity
-from temporalio.api.enums.v1 import ScheduleOverlapPolicy
-from temporalio.api.workflowservice.v1 import DescribeScheduleRequest, PatchScheduleRequest, UpdateScheduleRequest
+from temporalio.api.workflowservice.v1 import DescribeScheduleRequest, UpdateScheduleRequest
 from temporalio.client import (
     ScheduleActionExecutionStartWorkflow,
     WorkflowExecutionStatus,
@@ -28,11 +28,16 @@ from activities.contract import (
     ResumeOrder,
 )
 from activities.late.decision import instant
+from activities.occurrence_request import OccurrenceRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from temporalio.client import Client, ScheduleDescription, WorkflowExecutionDescription
 
 RPC_TIMEOUT = timedelta(seconds=5)
+NONE = timedelta(0)
+STAMP = len("2027-03-01T09:00:00Z")
 GONE = "schedule_gone"
 """Type of the ApplicationError for a schedule that is no longer there."""
 GOES_ON = frozenset({WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.CONTINUED_AS_NEW})
@@ -49,8 +54,14 @@ class OperateActivities:
         """What has become of the occurrence, and what the schedule is about. Raises ApplicationError GONE."""
         schedule = await self._schedule(look.schedule)
         running = [each.workflow_id for each in _running(schedule)]
-        seen = OccurrenceSeen(running=next(iter(running), ""), waiting=bool(schedule.raw_description.info.buffer_size))
-        newest = await self._newest(look.workflow_id)
+        seen = OccurrenceSeen(
+            running=next(iter(running), ""),
+            waiting=bool(schedule.raw_description.info.buffer_size),
+            version=schedule.raw_description.conflict_token.hex(),
+        )
+        ids = _last_ids(schedule)
+        seen = replace(seen, near=_near(ids, look.workflow_id, schedule.schedule.spec.jitter or NONE))
+        newest = await self._newest(_moved_id(ids, look.workflow_id))
         if newest is None:
             return seen
         seen = replace(seen, run_id=newest.run_id)
@@ -63,8 +74,8 @@ class OperateActivities:
     async def ask_for_occurrence(self, ask: OccurrenceAsk) -> None:
         """Asks the schedule to start it, or with `rerun` starts it; does nothing once there is another run than `before`.
 
-        A schedule starts it behind what is running, so that no two of the job run at once; Temporal may lose the request
-        where another one comes at the same moment.
+        A schedule starts it behind what is running, so that no two of the job run at once. Raises ApplicationError GONE,
+        UNCERTAIN and NO_SUCH_TIME.
         """
         newest = await self._newest(ask.workflow_id)
         if newest is not None and newest.run_id != ask.before:
@@ -72,19 +83,12 @@ class OperateActivities:
         if ask.rerun:
             await self._start(ask)
             return
-        allow, wait = (
-            ScheduleOverlapPolicy.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL,
-            ScheduleOverlapPolicy.SCHEDULE_OVERLAP_POLICY_BUFFER_ALL,
-        )
-        request = PatchScheduleRequest(
-            namespace=self._client.namespace,
-            schedule_id=ask.schedule,
-            identity=ask.by,
-            request_id=ask.request_id,
-        )
-        request.patch.trigger_immediately.overlap_policy = allow if ask.side_by_side else wait
-        request.patch.trigger_immediately.scheduled_time.FromDatetime(instant(ask.scheduled_at))
-        await self._client.workflow_service.patch_schedule(request, timeout=RPC_TIMEOUT)
+        try:
+            await OccurrenceRequest(self._client, ask).send(activity.info().attempt)
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                raise _gone(ask.schedule) from None
+            raise
 
     @activity.defn(name=RESUME_SCHEDULE)
     async def resume_schedule(self, order: ResumeOrder) -> str:
@@ -118,8 +122,7 @@ class OperateActivities:
             return await self._client.get_schedule_handle(schedule_id).describe(rpc_timeout=RPC_TIMEOUT)
         except RPCError as error:
             if error.status == RPCStatusCode.NOT_FOUND:
-                message = f"there is no schedule `{schedule_id}` any more"
-                raise ApplicationError(message, type=GONE, non_retryable=True) from None
+                raise _gone(schedule_id) from None
             raise
 
     async def _newest(self, workflow_id: str) -> WorkflowExecutionDescription | None:
@@ -164,9 +167,33 @@ class OperateActivities:
             return
 
 
+def _gone(schedule_id: str) -> ApplicationError:
+    return ApplicationError(f"there is no schedule `{schedule_id}` any more", type=GONE, non_retryable=True)
+
+
 def _running(schedule: ScheduleDescription) -> list[ScheduleActionExecutionStartWorkflow]:
     actions = schedule.info.running_actions
     return [action for action in actions if isinstance(action, ScheduleActionExecutionStartWorkflow)]
+
+
+def _last_ids(schedule: ScheduleDescription) -> list[str]:
+    """Workflow ids of the runs that the schedule started last, and of those that go on."""
+    recent = [each.action for each in schedule.info.recent_actions]
+    starts = [each for each in recent if isinstance(each, ScheduleActionExecutionStartWorkflow)]
+    return [each.workflow_id for each in (*starts, *_running(schedule))]
+
+
+def _moved_id(ids: Iterable[str], workflow_id: str) -> str:
+    """The id, or the same with `-1`, `-2` … behind it: so Temporal calls a start that waited while its schedule moved to V2."""
+    number = re.compile(re.escape(workflow_id) + r"-[0-9]+")
+    return next((each for each in ids if number.fullmatch(each)), workflow_id)
+
+
+def _near(ids: Iterable[str], workflow_id: str, jitter: timedelta) -> list[str]:
+    """Those of times after the one of this id, and no later than the jitter."""
+    prefix, at = workflow_id[:-STAMP], instant(workflow_id[-STAMP:])
+    stamps = {each: each[len(prefix) :][:STAMP] for each in ids if each.startswith(prefix)}
+    return sorted(each for each, stamp in stamps.items() if at < instant(stamp) <= at + jitter)
 
 
 def _failure(cause: BaseException | None) -> tuple[str, str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import ClassVar
 
 from activities.note import SIGNATURE
 from activities.occurrence import stamp
@@ -14,6 +16,10 @@ LONGEST_REASON = 500
 """Characters; the server takes 1,000 for the whole note."""
 _UNTIL = re.compile(r"paused by .+? at \d{4}-.+ \(until (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)")
 _SYNCED = re.compile(rf"{re.escape(SIGNATURE)} (\w+) by .+ at (\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
+_MAKE_UP = re.compile(
+    r"resumed by .+? at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?:: .*)? "
+    r"\(to make up for what was due from (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) on: ([a-z0-9_ -]+)\)"
+)
 
 
 def sync_note(verb: str, who: str, now: datetime, commit: str) -> str:
@@ -27,16 +33,45 @@ def synced_at(note: str) -> tuple[str, datetime] | None:
     return (found[1], datetime.fromisoformat(found[2])) if found else None
 
 
-def pause_note(who: str, now: datetime, reason: str, until: datetime | None) -> str:
-    """`paused by ann@host at 2027-03-01T08:00:00Z: the disk is full (until 2027-03-01T12:00:00Z)`."""
+@dataclass(frozen=True, slots=True)
+class MakeUp:
+    """What a resume has yet to make up for: times from `since` on until it ended the pause, not long after `resumed`.
+
+    `catchup` is how it was asked for, for example `run_all --max 5`.
+    """
+
+    LONGEST: ClassVar[timedelta] = timedelta(minutes=3)
+    """Within this after `resumed` the server has ended the pause."""
+
+    since: datetime
+    resumed: datetime
+    catchup: str
+
+
+def pause_note(who: str, now: datetime, reason: str, until: datetime | None, since: datetime | None = None) -> str:
+    """`paused by ann@host at 2027-03-01T08:00:00Z: the disk is full (until 2027-03-01T12:00:00Z)`.
+
+    `since` is when the pause began, where it was paused before.
+    """
     said = f": {reason}" if reason else ""
+    begin = f" (paused since {stamp(since)})" if since else ""
     end = f" (until {stamp(until)})" if until else ""
-    return f"paused by {who} at {stamp(now)}{said}{end}"
+    return f"paused by {who} at {stamp(now)}{said}{begin}{end}"
 
 
-def resume_note(who: str, now: datetime, reason: str) -> str:
-    """The note that a resume leaves."""
-    return f"resumed by {who} at {stamp(now)}" + (f": {reason}" if reason else "")
+def resume_note(who: str, now: datetime, reason: str, make_up: MakeUp | None = None) -> str:
+    """The note that a resume leaves; with what it has yet to make up for."""
+    said = f": {reason}" if reason else ""
+    rest = f" (to make up for what was due from {stamp(make_up.since)} on: {make_up.catchup})" if make_up else ""
+    return f"resumed by {who} at {stamp(now)}{said}{rest}"
+
+
+def make_up_of(note: str) -> MakeUp | None:
+    """What a resume has left to make up for; None where its note says nothing of that, and for a note of somebody else."""
+    found = _MAKE_UP.fullmatch(note)
+    if found is None:
+        return None
+    return MakeUp(datetime.fromisoformat(found[2]), datetime.fromisoformat(found[1]), found[3])
 
 
 def resumed_note(until: datetime) -> str:

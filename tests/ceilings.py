@@ -20,7 +20,6 @@ EXCEPTIONS: dict[str, str] = {
     "schedules/commands/sync.py:configure": "a list of options",
     "schedules/ledger": "the rules of one account and what reads them",
     "schedules/ledger/records.py": "everything that is asked of Temporal about runs",
-    "schedules/operating/trigger_now.py:trigger_now": "one story: look, ask, wait",
     "schedules/testing.py": "one twin of the server",
     "worker/app.py:_worker": "one call with twenty named arguments",
     "worker/logs.py:configure_logs": "one call with the processors in their order",

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError, ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from activities.contract import (
@@ -15,7 +16,9 @@ with workflow.unsafe.imports_passed_through():
         ASKED_MEMO,
         BACKFILL_WORKFLOW,
         LOOK_AT_OCCURRENCE,
+        NO_SUCH_TIME,
         PROGRESS_MEMO,
+        UNCERTAIN,
         BackfillProgress,
         BackfillRequest,
         OccurrenceAsk,
@@ -29,7 +32,11 @@ SIDE_BY_SIDE = 5
 FAILURES_TOLD = 20
 FIRST_WAIT, LONGEST_WAIT, SLOWER = 0.5, 10.0, 1.3
 LOST_AFTER = timedelta(seconds=15)
-"""For so long nothing runs, nothing waits and there is no run: then what was asked for is lost, and is asked for again."""
+"""For so long nothing runs, nothing waits and there is no run: then what was asked for may be lost."""
+REQUEST_ATTEMPTS = 20
+NOT_STARTED = frozenset({UNCERTAIN, NO_SUCH_TIME})
+ANOTHER_ID = "another_id"
+"""Type of the ApplicationError that ends a backfill whose schedule starts another occurrence than the one asked for."""
 RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30))
 
 
@@ -81,7 +88,13 @@ class BackfillWorkflow:
             return
         await self._keep_pace()
         self._show([*(other for other, task in self._pending.items() if not task.done()), at])
-        seen = await self._start(at, before)
+        try:
+            seen = await self._start(at, before)
+        except ActivityError as error:
+            if not isinstance(error.cause, ApplicationError) or error.cause.type not in NOT_STARTED:
+                raise
+            self._fail(at, error.cause.message)
+            return
         self._pending[at] = asyncio.create_task(self._end(at, seen))
 
     def _is_settled(self, seen: OccurrenceSeen) -> bool:
@@ -99,6 +112,9 @@ class BackfillWorkflow:
             seen = await self._look(at)
             if seen.run_id and seen.run_id != before.run_id:
                 return seen
+            if others := set(seen.near).difference(before.near):
+                message = f"{self._id(at)} was asked for, and the schedule started {', '.join(sorted(others))}"
+                raise ApplicationError(message, type=ANOTHER_ID, non_retryable=True)
             if seen.waiting or (seen.running and not self._request.side_by_side):
                 quiet_since = workflow.now()
             elif workflow.now() - quiet_since > LOST_AFTER:
@@ -110,14 +126,15 @@ class BackfillWorkflow:
         while not seen.outcome:
             wait = await _pause(wait)
             seen = await self._look(at)
-        progress = self._progress
         if seen.outcome == "succeeded":
-            self._progress = replace(progress, succeeded=progress.succeeded + 1)
+            self._progress = replace(self._progress, succeeded=self._progress.succeeded + 1)
         else:
-            told = f"{self._id(at)}: {seen.outcome}" + (f": {seen.reason}" if seen.reason else "")
-            failures = [*progress.failures, told][:FAILURES_TOLD]
-            self._progress = replace(progress, failed=progress.failed + 1, failures=failures)
+            self._fail(at, seen.outcome + (f": {seen.reason}" if seen.reason else ""))
         self._show([other for other, task in self._pending.items() if other != at and not task.done()])
+
+    def _fail(self, at: str, why: str) -> None:
+        failures = [*self._progress.failures, f"{self._id(at)}: {why}"][:FAILURES_TOLD]
+        self._progress = replace(self._progress, failed=self._progress.failed + 1, failures=failures)
 
     async def _look(self, at: str) -> OccurrenceSeen:
         seen: OccurrenceSeen = await workflow.execute_local_activity(
@@ -144,9 +161,11 @@ class BackfillWorkflow:
                 side_by_side=self._request.side_by_side,
                 rerun=self._request.rerun,
                 params=self._request.params,
+                version=before.version,
+                number=number,
             ),
-            start_to_close_timeout=timedelta(seconds=20),
-            retry_policy=RETRY,
+            start_to_close_timeout=timedelta(seconds=40),
+            retry_policy=RetryPolicy(maximum_interval=timedelta(seconds=30), maximum_attempts=REQUEST_ATTEMPTS),
             summary=at,
         )
 

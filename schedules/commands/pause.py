@@ -45,11 +45,11 @@ def execute(options: argparse.Namespace) -> int:
         from schedules.sync.audit import audit_of
 
         who, reason = audit_of(()).who, checked_reason(options.reason)
-        jobs = await chosen_jobs(records, options.jobs)
-        ends = {job.name: _until(job, options.until, now) for job in jobs}
+        chosen = await chosen_jobs(records, options.jobs)
+        ends = {job.name: _until(job, options.until, now) for job in chosen.jobs}
         writes = Writes(records.client)
         stop_on_signals(AT_ONCE)
-        done = await each_job(jobs, lambda job: pause(writes, job, who, now, reason, ends[job.name]))
+        done = await each_job(chosen, lambda job: pause(writes, job, who, now, reason, ends[job.name]))
         if options.output == "json":
             answer({"jobs": [each.json for each in done]})
         else:
@@ -64,11 +64,12 @@ async def pause(
 ) -> tuple[str, str]:
     """Pauses one job: the note that it has now, and what to know besides. Raises ServerError."""
     from activities.contract import ResumeOrder
+    from activities.note import paused_at
     from activities.occurrence import stamp
     from schedules.notes import pause_note, resumed_note
     from schedules.operating.nobody import nobody_there
 
-    note = pause_note(who, now, reason, until)
+    note = pause_note(who, now, reason, until, paused_at(job.note) if job.paused else None)
     warning = f"it was paused already: {job.note}" if job.paused else ""
     observed = await writes.gateway.describe(job.name)
     if until and observed:

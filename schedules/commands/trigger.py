@@ -70,7 +70,7 @@ def execute(options: argparse.Namespace) -> int:
         if options.scheduled_at or options.set:
             done = await run_occurrence(records, job, now, options, say, stop)
         else:
-            done = await trigger_now(records, job, now, options, say, stop)
+            done = await trigger_now(records, job, options, say, stop)
         if options.output == "json":
             answer(asdict(done))
         else:

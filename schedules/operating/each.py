@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from schedules.ledger.facts import Job
+    from schedules.operating.chosen import Chosen
 
 COLUMNS = ("job", "result", "note", "warning")
 
@@ -37,8 +38,8 @@ class Done:
         }
 
 
-async def each_job(jobs: Sequence[Job], do: Callable[[Job], Awaitable[tuple[str, str]]]) -> list[Done]:
-    """`do` gives the note and a warning."""
+async def each_job(chosen: Chosen, do: Callable[[Job], Awaitable[tuple[str, str]]]) -> list[Done]:
+    """`do` gives the note and a warning. Those that could not be read come last, as failed."""
     from schedules.ledger.records import gathered
 
     async def one(job: Job) -> Done:
@@ -47,7 +48,8 @@ async def each_job(jobs: Sequence[Job], do: Callable[[Job], Awaitable[tuple[str,
         except TickwrightError as error:
             return Done(job.name, str(error), failed=True)
 
-    return await gathered(one, jobs)
+    done = await gathered(one, chosen.jobs)
+    return [*done, *(Done(name, why, failed=True) for name, why in chosen.failed.items())]
 
 
 def show(done: Sequence[Done]) -> None:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 GOES_ON: frozenset[Verdict] = frozenset({"running", "waiting", "buffered", "due", "not_yet_due"})
 """The schedule has started it, or will."""
+NOT_PAUSED: frozenset[Verdict] = frozenset(
+    {"buffered", "overlap_skipped", "not_yet_due", "before_creation", "not_due_then", "used_up", "forgotten"}
+)
+"""Without a run, though the schedule was not paused."""
 SIDE_BY_SIDE = 5
 """How many a backfill runs at a time where the job's overlap is `allow_all`."""
 
@@ -53,6 +57,21 @@ def holes(
     unknown = tuple(each for each in due if _may_have_run(each, kept_since)) if missing else ()
     left_out = {each.scheduled_at for each in (*going, *unknown, *(() if again else succeeded))}
     return Holes(len(due), tuple(each for each in due if each.scheduled_at not in left_out), succeeded, going, unknown)
+
+
+def of_pause(occurrences: Sequence[Occurrence], since: datetime, resumed: datetime, most: int | None) -> list[str]:
+    """Of the newest `most` times of a pause (None: of all) those that have neither succeeded nor go on, oldest first.
+
+    `since` and `resumed` are when the pause and its end were asked for. Times just before and just after are of the pause unless
+    the schedule has started them or will: it may have been late with them.
+    """
+    due = [each for each in occurrences if each.expected]
+    paused = [
+        each for each in due if since <= each.scheduled_at <= resumed or not (each.run or each.verdict in NOT_PAUSED)
+    ]
+    newest = paused if most is None else paused[-most:]
+    left = [each for each in newest if not (_has_succeeded(each) or (each.run and each.verdict in GOES_ON))]
+    return [stamp(each.scheduled_at) for each in left]
 
 
 def _may_have_run(occurrence: Occurrence, kept_since: datetime) -> bool:

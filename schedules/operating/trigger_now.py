@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from activities.occurrence import stamp
 from activities.overlap import overlap_policy
+from schedules.cron.occurrences import occurrences_of
 from schedules.errors import ServerError
 from schedules.operating.follow import follow_run, newest_run
 from schedules.operating.triggered import Triggered
+from schedules.operating.turn import turn
 from schedules.operating.writes import Writes
 from schedules.server.workers import Workers
 
@@ -18,71 +21,120 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from activities.overlap import Overlap
     from schedules.ledger.facts import Job, Run
     from schedules.ledger.records import Records
+    from schedules.operating.turn import Turn
 
 PATIENCE = 8.0
 """Seconds within which the schedule starts what it can start."""
 LOOK_AGAIN = 0.2
 SECOND = timedelta(seconds=1)
+LATE_IN_A_SECOND = 0.7
+"""After this part of a second the request may arrive in the next one."""
+SECONDS_TRIED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a schedule was asked for: a run of the first second, or on V2 of the one in which the request arrived."""
+
+    seconds: tuple[datetime, ...]
+    running: tuple[str, ...]
+    unanswered: str = ""
 
 
 async def trigger_now(
     records: Records,
     job: Job,
-    now: datetime,
     options: argparse.Namespace,
     tell: Callable[[str], None],
     stop: asyncio.Event,
 ) -> Triggered:
     """Asks the schedule, whose overlap policy decides, and looks what it did. Raises ServerError."""
     overlap = options.overlap or job.overlap or "skip"
-    writes = Writes(records.client)
-    observed = await writes.gateway.describe(job.name)
-    running = observed.activity.running if observed else ()
-    at = await _free_second(records, job, now)
-    workflow_id = job.occurrence_id(at)
-    if running and overlap == "skip":
-        reason = f"{running[0]} is running and overlap is skip; wait for it, or add --overlap buffer_one or allow_all"
-        return Triggered(job.name, workflow_id, stamp(at), "dropped", reason)
-    await writes.trigger(job.name, at, overlap)
-    run = await _started(records, job, at, PATIENCE)
-    if run is None and not running:
-        raise ServerError("trigger", "ABORTED", f"`{job.name}` was asked for a run and has started none; try again")
-    if run is None and not overlap_policy(overlap).buffers:
-        return Triggered(
-            job.name, workflow_id, stamp(at), "dropped", f"{running[0]} is running and overlap is {overlap}"
-        )
+    asked = await _ask(records, job, overlap)
+    if isinstance(asked, Triggered):
+        return asked
+    run = await _started(records, job, asked, PATIENCE)
     if run is None:
-        waits = Triggered(job.name, workflow_id, stamp(at), "waiting", f"it starts when {running[0]} has ended")
-        if not options.wait:
+        waits = await _not_started(records, job, asked, overlap)
+        if waits.result != "waiting" or not options.wait:
             return waits
-        tell(f"{workflow_id}: {waits.reason}")
+        tell(f"{waits.workflow_id}: {waits.reason}")
         while run is None and not stop.is_set():
-            run = await _started(records, job, at, 1.0)
+            run = await _started(records, job, asked, 1.0)
         if run is None:
             return waits
     if not await Workers(records.client).polls(run.task_queue):
         tell(f"no worker polls task queue `{run.task_queue}`: it waits until one does")
     if not options.wait:
-        return Triggered(job.name, workflow_id, stamp(at), "started")
+        return Triggered(job.name, run.id, stamp(run.scheduled_at), "started")
     outcome, reason = await follow_run(records, run, tell, stop)
-    return Triggered(job.name, workflow_id, stamp(at), outcome, reason)
+    return Triggered(job.name, run.id, stamp(run.scheduled_at), outcome, reason)
 
 
-async def _free_second(records: Records, job: Job, now: datetime) -> datetime:
-    """The first second from now on of which there is no run: it becomes part of the run's id."""
-    at = now.replace(microsecond=0)
-    while await newest_run(records, job, at):
-        at += SECOND
-    await asyncio.sleep(max(0.0, (at - datetime.now(UTC)).total_seconds()))
-    return at
+async def _ask(records: Records, job: Job, overlap: Overlap) -> Asked | Triggered:
+    """The request, made once; or why none was made."""
+    writes = Writes(records.client)
+    async with turn(records.client, job.name) as mine:
+        at = await _free_second(records, job, mine)
+        observed = await writes.gateway.describe(job.name)
+        running = observed.activity.running if observed else ()
+        if running and overlap == "skip":
+            reason = (
+                f"{running[0]} is running and overlap is skip; wait for it, or add --overlap buffer_one or allow_all"
+            )
+            return Triggered(job.name, job.occurrence_id(at), stamp(at), "dropped", reason)
+        unanswered = await writes.trigger(job.name, at, overlap)
+        last = mine.now().replace(microsecond=0)
+        await asyncio.sleep(
+            (last + SECOND - mine.now()).total_seconds()
+        )  # the next command's request is another second's
+    return Asked(tuple(at + count * SECOND for count in range((last - at) // SECOND + 1)), running, unanswered)
 
 
-async def _started(records: Records, job: Job, at: datetime, seconds: float) -> Run | None:
-    """The run of that time, once there is one; None where there is none after so many seconds."""
+async def _free_second(records: Records, job: Job, mine: Turn) -> datetime:
+    """The beginning of a second of which there is no run, and which is none of the job's times unless nearly all are."""
+    times = occurrences_of(job.times)
+    tried = 0
+    while True:
+        now = mine.now()
+        at = now.replace(microsecond=0)
+        crowded = now - at > LATE_IN_A_SECOND * SECOND or any(times.between(at, at + SECOND))
+        if not (crowded and tried < SECONDS_TRIED) and await newest_run(records, job, at) is None:
+            return at
+        await asyncio.sleep((at + SECOND - mine.now()).total_seconds())
+        tried += 1
+
+
+async def _not_started(records: Records, job: Job, asked: Asked, overlap: Overlap) -> Triggered:
+    """Why there is no run yet. Raises ServerError where nothing tells."""
+    at = stamp(asked.seconds[0])
+    found = await Writes(records.client).gateway.describe(job.name)
+    running = (found.activity.running if found else ()) or asked.running
+    if running and not asked.unanswered:
+        if overlap_policy(overlap).buffers:
+            return Triggered(
+                job.name, job.occurrence_id(asked.seconds[0]), at, "waiting", f"it starts when {running[0]} has ended"
+            )
+        reason = f"{running[0]} is running and overlap is {overlap}"
+        return Triggered(job.name, job.occurrence_id(asked.seconds[0]), at, "dropped", reason)
+    why = asked.unanswered or f"no run has started within {PATIENCE:.0f} s"
+    message = (
+        f"`{job.name}` was asked for a run, and {why}; it may start yet: look at `runs {job.name}` before you try again"
+    )
+    raise ServerError("trigger", "ABORTED", message)
+
+
+async def _started(records: Records, job: Job, asked: Asked, seconds: float) -> Run | None:
+    """The run that was asked for, once there is one; None where there is none after so many seconds."""
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
-    while (run := await newest_run(records, job, at)) is None and loop.time() < until:  # noqa: ASYNC110  the server tells nobody
+    while True:
+        for at in asked.seconds:
+            if run := await newest_run(records, job, at):
+                return run
+        if loop.time() > until:
+            return None
         await asyncio.sleep(LOOK_AGAIN)
-    return run

@@ -14,7 +14,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contract import RESUME_PREFIX, RESUME_WORKFLOW, ResumeOrder
 from schedules.errors import ServerError
-from schedules.server.calls import Calls
+from schedules.server.calls import AWAY, Calls
 from schedules.server.gateway import TemporalGateway
 from schedules.server.pace import Pace
 from schedules.server.translate import OVERLAPS
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from schedules.model import ObservedSchedule, RuntimeState
 
 TRIES, LOOKS, BETWEEN = 5, 10, 0.2
+REFUSED_WAITS = (0.2, 0.4, 0.8, 1.6, 3.2)
 RPC_TIMEOUT = timedelta(seconds=15)
 
 
@@ -45,15 +46,24 @@ class Writes:
         await self._made_sure("pause", name, SchedulePatch(pause=note), lambda s: s.paused and s.note == note)
 
     async def unpause(self, name: str, note: str) -> None:
-        """No longer paused."""
-        await self._made_sure("resume", name, SchedulePatch(unpause=note), lambda s: not s.paused)
+        """No longer paused, and with this note, whatever the state before."""
+        await self._made_sure("resume", name, SchedulePatch(unpause=note), lambda s: not s.paused and s.note == note)
 
-    async def trigger(self, name: str, at: datetime, overlap: Overlap) -> None:
-        """Asks for a run of that time; whether one starts is up to the overlap policy."""
+    async def trigger(self, name: str, at: datetime, overlap: Overlap) -> str:
+        """Asks, once, for a run of that time, or on V2 for one of now; whether it starts is up to the overlap policy.
+
+        Why it is not sure that the server has taken the request; empty where it is. (The V2 scheduler takes one as often as it comes.)
+        """
         patch = SchedulePatch()
         patch.trigger_immediately.overlap_policy = OVERLAPS[overlap]
         patch.trigger_immediately.scheduled_time.FromDatetime(at)
-        await self._patch("trigger", name, patch)
+        try:
+            await self._once(self._request(name, patch))
+        except ServerError as error:
+            if error.code not in {status.name for status in AWAY}:
+                raise
+            return f"the server answered {error.code}: {error.detail}"
+        return ""
 
     async def resume_at(self, observed: ObservedSchedule, order: ResumeOrder) -> None:
         """Leaves a timer on the server in place of any other for the job; a worker of the job's queue ends the pause."""
@@ -96,11 +106,25 @@ class Writes:
         )
 
     async def _patch(self, what: str, name: str, patch: SchedulePatch) -> None:
-        request = PatchScheduleRequest(
+        await self._call(what, self.client.workflow_service.patch_schedule, self._request(name, patch))
+
+    async def _once(self, request: PatchScheduleRequest) -> None:
+        """Without another attempt, but where the server said that it has taken nothing since there is too much."""
+        for wait in REFUSED_WAITS:
+            try:
+                await self.client.workflow_service.patch_schedule(request, retry=False, timeout=RPC_TIMEOUT)
+            except RPCError as error:
+                if error.status != RPCStatusCode.RESOURCE_EXHAUSTED or wait == REFUSED_WAITS[-1]:
+                    raise ServerError("trigger", error.status.name, error.message) from error
+                await asyncio.sleep(wait)
+            else:
+                return
+
+    def _request(self, name: str, patch: SchedulePatch) -> PatchScheduleRequest:
+        return PatchScheduleRequest(
             namespace=self.client.namespace,
             schedule_id=name,
             patch=patch,
             identity=self.client.identity,
             request_id=str(uuid.uuid4()),
         )
-        await self._call(what, self.client.workflow_service.patch_schedule, request)

@@ -83,7 +83,7 @@ async def from_description(
         version=response.conflict_token,
         search_attributes=from_search_attributes(response.search_attributes),
         other=await _other(schedule_id, message, (times, action, policies, state), reader),
-        activity=activity_of(response.info),
+        activity=activity_of(response, policies.overlap),
         encryption=reader.encryption,
         unreadable=reader.unreadable,
         memo=tuple(sorted(response.memo.fields)),

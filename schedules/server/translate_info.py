@@ -10,6 +10,7 @@ from temporalio.api.common.v1 import SearchAttributes
 from temporalio.api.schedule.v1 import ScheduleSpec
 from temporalio.converter import PayloadConverter
 
+from activities.conflict_token import is_v2
 from schedules.model import Activity, ListedSchedule, Times
 from schedules.server.translate_times import from_spec
 
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from google.protobuf.timestamp_pb2 import Timestamp
-    from temporalio.api.schedule.v1 import ScheduleInfo, ScheduleListEntry
+    from temporalio.api.schedule.v1 import ScheduleListEntry
+    from temporalio.api.workflowservice.v1 import DescribeScheduleResponse
+
+    from activities.overlap import Overlap
 
 
 def from_listing(entry: ScheduleListEntry) -> ListedSchedule:
@@ -31,11 +35,12 @@ def from_listing(entry: ScheduleListEntry) -> ListedSchedule:
     )
 
 
-def activity_of(info: ScheduleInfo) -> Activity:
+def activity_of(described: DescribeScheduleResponse, overlap: Overlap) -> Activity:
     """What the schedule is doing, from its Describe."""
+    info = described.info
     return Activity(
         running=tuple(run.workflow_id for run in info.running_workflows),
-        waiting=info.buffer_size,
+        waiting=_waiting(described, overlap),
         started=tuple(action.start_workflow_result.workflow_id for action in info.recent_actions),
         next_times=tuple(_time(at) for at in info.future_action_times),
         created_at=_time(info.create_time) if info.HasField("create_time") else None,
@@ -43,6 +48,12 @@ def activity_of(info: ScheduleInfo) -> Activity:
         dropped=info.missed_catchup_window,
         skipped=info.overlap_skipped,
     )
+
+
+def _waiting(described: DescribeScheduleResponse, overlap: Overlap) -> int:
+    """The starts that wait. V2 counts under `buffer_one` all that were due in a run, and takes one of them when that has ended."""
+    count = described.info.buffer_size
+    return min(count, 1) if overlap == "buffer_one" and is_v2(described.conflict_token) else count
 
 
 def to_search_attributes(values: Mapping[str, Any]) -> SearchAttributes:

@@ -13,8 +13,15 @@ from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.contract import RESUME_PREFIX
+from activities.note import paused_at
 from activities.notices.contract import WATCHDOG_WORKFLOW
 from schedules.commands.pause import pause
+from schedules.errors import ServerError
+from schedules.ledger.facts import Job
+from schedules.ledger.records import Records
+from schedules.operating.chosen import chosen_jobs
+from schedules.operating.each import each_job
+from schedules.operating.make_up import resume
 from schedules.operating.writes import Writes
 from schedules.server.workers import Workers
 from tests.integration.operating import HOUR, Diary, command, done, hourly, hours_ago, stamp
@@ -163,6 +170,86 @@ async def test_a_resume_makes_up_for_as_many_as_it_was_told(
     assert [time for time in diary.times if stamp(paused) < time < stamp(resuming) and time not in times] == []
     assert times == sorted(set(times) - set(before))
     assert len(diary.times) == len(set(diary.times))
+
+
+async def test_a_resume_that_was_ended_before_its_backfill_is_made_good_by_the_same_command(
+    scene: Scene, server: DevServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    diary = Diary(tmp_path / "diary")
+    job = await hourly(scene, "job", schedule={"every": "2s"}, run=diary.writing())
+    await scene.ended("job")
+    await done(server, "pause", job)
+    paused = now()
+    await until(paused + 9 * SECOND)
+    known = await scene.records.job(job)
+    assert known
+    monkeypatch.setattr("schedules.operating.make_up.accounts", _killed)
+    with pytest.raises(KilledError):
+        await resume(scene.records, Writes(scene.client), known, "ann", "well (again)", "run_all", None)
+    is_paused, note = await state(scene, job)
+    plain = await done(server, "resume", job)
+    made_up = (await done(server, "resume", job, "--catchup", "run_all", timeout=90))["jobs"][0]["backfilled"]
+    async with asyncio.timeout(60):
+        while not set(made_up) <= set(diary.times):  # noqa: ASYNC110  a file tells nobody
+            await asyncio.sleep(0.1)
+    again = await done(server, "resume", job, "--catchup", "run_all")
+    await done(server, "pause", job)
+
+    assert not is_paused
+    assert "to make up for what was due from" in note
+    assert "--catchup run_all" in plain["jobs"][0]["warning"]
+    first = paused.replace(microsecond=0) + SECOND * (2 - paused.second % 2)
+    of_the_pause = {stamp(first + count * 2 * SECOND) for count in range(4)}
+    assert of_the_pause <= set(made_up)
+    assert of_the_pause <= set(diary.times)
+    assert len(diary.times) == len(set(diary.times))
+    assert again["jobs"][0]["warning"] == "it was not paused"
+    assert "make up" not in again["jobs"][0]["note"]
+
+
+async def test_a_job_that_cannot_be_read_keeps_no_other_from_being_paused(scene: Scene, server: DevServer) -> None:
+    one, broken, two = [await hourly(scene, short) for short in ("one", "broken", "two")]
+    writes = Writes(scene.client)
+
+    chosen = await chosen_jobs(Unreadable(scene.client, broken), [one, broken, two])
+    done = await each_job(chosen, lambda job: pause(writes, job, "ann", now(), "", None))
+
+    assert {each.job: each.failed for each in done} == {one: False, two: False, broken: True}
+    assert next(each.note for each in done if each.failed) == "describe: the server answered INTERNAL: broken"
+    assert [(await state(scene, job))[0] for job in (one, broken, two)] == [True, False, True]
+
+
+async def test_a_second_pause_forgets_not_since_when(scene: Scene, server: DevServer) -> None:
+    job = await hourly(scene, "job")
+    await done(server, "pause", job)
+    first = paused_at((await state(scene, job))[1])
+    await asyncio.sleep(1.1)
+
+    await done(server, "pause", job, "--reason", "longer", "--until", "2h")
+
+    assert first
+    assert paused_at((await state(scene, job))[1]) == first
+
+
+class Unreadable(Records):
+    """The records of a server that cannot describe one job."""
+
+    def __init__(self, client: Client, broken: str) -> None:
+        super().__init__(client)
+        self._broken = broken
+
+    async def job(self, name: str) -> Job | None:
+        if name == self._broken:
+            raise ServerError("describe", "INTERNAL", "broken")
+        return await super().job(name)
+
+
+class KilledError(Exception):
+    """The command ended here."""
+
+
+async def _killed(*_: object) -> list[Any]:
+    raise KilledError
 
 
 async def test_wrong_calls_change_nothing(scene: Scene, server: DevServer) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from pathlib import Path
 
 from tests.integration.operating import Diary, command, done, hourly, hours_ago, stamp
@@ -25,18 +27,53 @@ async def test_a_plain_trigger_runs_the_job_now_and_exits_with_its_outcome(scene
 async def test_what_overlap_drops_is_told_and_what_waits_starts_behind(
     scene: Scene, server: DevServer, tmp_path: Path
 ) -> None:
-    diary = Diary(tmp_path / "diary")
-    job = await hourly(scene, "slow", run=diary.writing("sleep 4"))
+    diary, gate = Diary(tmp_path / "diary"), tmp_path / "gate"
+    job = await hourly(scene, "slow", run=diary.writing(f"while [ ! -e {gate} ]; do sleep 0.1; done"))
     first = await done(server, "trigger", job)
 
     dropped = await done(server, "trigger", job, code=1)
-    second = await done(server, "trigger", job, "--overlap", "buffer_one", "--wait")
+    waiting = asyncio.create_task(done(server, "trigger", job, "--overlap", "buffer_one", "--wait", timeout=90))
+    while not (await scene.gateway.describe(job)).activity.waiting:  # type: ignore[union-attr]  # it is there
+        pass
+    gate.touch()
+    second = await waiting
 
     assert first["result"] == "started"
     assert dropped["result"] == "dropped"
     assert f"{first['workflow_id']} is running and overlap is skip" in dropped["reason"]
     assert second["result"] == "succeeded"
     assert diary.times == [first["scheduled_at"], second["scheduled_at"]]
+
+
+async def test_each_of_several_triggers_in_one_second_gets_a_run_of_its_own(
+    scene: Scene, server: DevServer, tmp_path: Path
+) -> None:
+    diary = Diary(tmp_path / "diary")
+    job = await hourly(scene, "job", run=diary.writing(), overlap="allow_all")
+
+    asked = await asyncio.gather(*(done(server, "trigger", job, "--wait", timeout=90) for _ in range(4)))
+
+    assert [each["result"] for each in asked] == ["succeeded"] * 4
+    assert sorted(each["scheduled_at"] for each in asked) == sorted(diary.times)
+    assert len(set(diary.times)) == 4
+    assert {each["workflow_id"] for each in asked} == {run.id for run in await scene.runs("job")}
+
+
+async def test_of_several_triggers_in_one_second_each_is_told_what_became_of_it(
+    scene: Scene, server: DevServer, tmp_path: Path
+) -> None:
+    diary, gate = Diary(tmp_path / "diary"), tmp_path / "gate"
+    job = await hourly(scene, "job", run=diary.writing(f"while [ ! -e {gate} ]; do sleep 0.1; done"))
+
+    asked = await asyncio.gather(*(command(server, "trigger", job, "--output", "json") for _ in range(3)))
+    gate.touch()
+    [run] = await scene.runs("job")
+
+    results = [json.loads(each.stdout) for each in asked]
+    assert sorted(each["result"] for each in results) == ["dropped", "dropped", "started"]
+    assert sorted(each.code for each in asked) == [0, 1, 1]
+    assert [each["workflow_id"] for each in results if each["result"] == "started"] == [run.id]
+    assert all(f"{run.id} is running" in each["reason"] for each in results if each["result"] == "dropped")
 
 
 async def test_an_occurrence_that_never_ran_runs_under_its_own_id_and_counts(

@@ -12,12 +12,14 @@ from activities.account.record import Event, SchedulerRecord
 from activities.contract import BACKFILL_PREFIX, BackfillProgress, JobRequest, StepRequest
 from activities.idempotency import idempotency_key
 from activities.note import paused_at
+from activities.occurrence import stamp
 from activities.steps.template import render
 from schedules.errors import SettingsError
-from schedules.ledger.occurrences import ledger, origin_of
-from schedules.notes import checked_reason, pause_note, paused_until
+from schedules.ledger.facts import Verdict
+from schedules.ledger.occurrences import Occurrence, ledger, origin_of
+from schedules.notes import MakeUp, checked_reason, make_up_of, pause_note, paused_until, resume_note
 from schedules.operating.assign import assigned
-from schedules.operating.holes import estimate, holes, progress_text
+from schedules.operating.holes import estimate, holes, of_pause, progress_text
 from schedules.operating.order import request_for
 from schedules.operating.rate import seconds_between
 from tests.factories import utc
@@ -219,3 +221,47 @@ def test_a_run_started_by_hand_at_a_time_of_its_own_came_from_a_trigger() -> Non
     by_hand = run(NOON + MINUTE, scheduled_by="", asked_by_hand=True)
     assert origin_of(by_hand, None, expected=False) == "trigger"
     assert origin_of(by_hand, None, expected=True) == "backfill"
+
+
+@pytest.mark.parametrize("reason", ["", "well again", "again (to make up: no)"])
+@pytest.mark.parametrize("catchup", ["run_latest", "run_all", "run_all --max 5"])
+def test_a_resume_notes_what_it_has_yet_to_make_up_for(reason: str, catchup: str) -> None:
+    wish = MakeUp(utc("2027-03-01T10:00"), utc("2027-03-01T12:00"), catchup)
+    note = resume_note("ann@host", wish.resumed, reason, wish)
+    assert make_up_of(note) == wish
+    assert make_up_of(resume_note("ann@host", wish.resumed, reason)) is None
+    assert make_up_of("somebody else's note") is None
+
+
+def test_a_pause_of_a_paused_job_keeps_since_when() -> None:
+    first, second = utc("2027-03-01T10:00"), utc("2027-03-01T12:00")
+    note = pause_note("ann@host", second, "longer (until noon)", utc("2027-03-02T00:00"), first)
+    assert paused_at(note) == first
+    assert paused_until(note) == utc("2027-03-02T00:00")
+
+
+def test_a_resume_makes_up_for_the_newest_times_of_its_pause_that_have_not_run() -> None:
+    since, resumed = NOON, NOON + 5 * MINUTE
+
+    def at(minute: int, verdict: Verdict, *, ran: bool = False) -> Occurrence:
+        when = NOON + minute * MINUTE
+        return Occurrence(when, verdict, expected=True, origin="none", run=run(when) if ran else None)
+
+    times = [
+        at(-2, "succeeded", ran=True),
+        at(-1, "missed"),  # the schedule was late with it, and then paused
+        at(0, "paused"),
+        at(1, "failed", ran=True),  # by hand
+        at(2, "due"),
+        at(3, "paused"),
+        at(4, "running", ran=True),  # by hand
+        at(5, "succeeded", ran=True),  # by hand
+        at(6, "due"),  # the pause had not ended yet
+        at(7, "failed", ran=True),
+        at(8, "not_yet_due"),
+    ]
+    minutes = {stamp(NOON + minute * MINUTE): minute for minute in range(-2, 9)}
+    assert [minutes[each] for each in of_pause(times, since, resumed, None)] == [-1, 0, 1, 2, 3, 6]
+    assert [minutes[each] for each in of_pause(times, since, resumed, 1)] == [6]
+    assert [minutes[each] for each in of_pause(times[:8], since, resumed, 1)] == []
+    assert [minutes[each] for each in of_pause(times[:8], since, resumed, 3)] == [3]
