@@ -16,6 +16,7 @@ RENDER_ARGUMENTS = "render_arguments"
 DECIDE_LATE_START = "decide_late_start"
 OFFER_WORKFLOW = "TickwrightOffer"
 DESCRIBE_OFFER = "describe_offer"
+OFFERED_ELSEWHERE = "offered_elsewhere"
 BUILDS_WORKFLOW = "TickwrightBuilds"
 START_REBOOT_RUNS = "start_reboot_runs"
 BACKFILL_WORKFLOW = "TickwrightBackfill"
@@ -42,6 +43,8 @@ HASH_ATTRIBUTE = "TickwrightHash"  # on schedules alone: the fingerprint of what
 HANDLER_FAILED = "handler_failed"
 HANDLER_TIMEOUT = "handler_timeout"
 WORKER_SHUTDOWN = "worker_shutdown"  # the worker drained under the step: no verdict on the job, run it elsewhere
+NOT_OFFERED = "not_offered"  # the worker cannot run the step, and another of its task queue can
+GIVE_BACK_SECONDS = 600.0  # how long a step without `start_timeout` is given back for another worker
 
 STOP_GRACE = 5.0  # seconds that a stopped handler has to end by itself before it is killed or given up
 BACKSTOP = (
@@ -221,13 +224,14 @@ class StepCall:
     times: TimesRequest
     step: StepRequest
     run_id: str
-    earlier_attempts: int = 0  # of this step, in activities that a worker's drain has ended
+    earlier_attempts: int = 0  # of this step, in activities that have gone on in another worker
     last_heartbeat: list[Any] = field(default_factory=list)  # their last details: one value, or none
     outputs: dict[str, Any] = field(default_factory=dict)  # of the earlier steps that this one's templates name
     last_success: LastSuccess | None = None
     rerun: str = ""
     altered: dict[str, list[Altered]] = field(default_factory=dict)  # what is not as it was in `outputs`
     last_success_unreadable: str = ""  # why nothing is known of the run before
+    given_back: int = 0  # how many times a worker has given it back for another
 
 
 @dataclass(frozen=True)
@@ -271,12 +275,24 @@ class JobResult:
 
 
 @dataclass(frozen=True)
+class OfferQuestion:
+    """The argument of OFFER_WORKFLOW and DESCRIBE_OFFER: what a worker is asked beside its names."""
+
+    step: StepRequest | None = None  # as it stands in the request: its templates and secrets are not filled in
+    secrets: list[str] = field(default_factory=list)  # names
+
+
+@dataclass(frozen=True)
 class WorkerOffer:
     """What a worker can run: names of `python` handlers, and workflow types; `keys` are the ids of those it can decrypt with."""
 
     handlers: list[str]
     workflows: list[str]
     keys: list[str] = field(default_factory=list)
+    worker: str = ""  # its identity at the server
+    commands: bool = True  # whether it runs them
+    missing_secrets: list[str] = field(default_factory=list)  # of those in the question
+    problem: str = ""  # why it cannot run the step in the question
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from activities.contract import HandlerKind, Outcome
 
-AttemptOutcome = Literal["succeeded", "failed", "timed_out", "cancelled", "worker_shutdown"]
+AttemptOutcome = Literal["succeeded", "failed", "timed_out", "cancelled", "worker_shutdown", "given_back"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,10 +28,12 @@ from activities.notices.send import SendActivities
 from activities.offer import OfferActivities
 from activities.operate import OperateActivities
 from activities.reboot import RebootActivities
+from activities.steps.fitness import Fitness, OthersFirst
 from activities.steps.run import StepActivities
 from activities.watchdog.missed import WatchActivities
 from schedules.errors import SettingsError
 from schedules.server.codec import known_keys
+from schedules.server.workers import Workers
 from schedules.source.user_modules import find_handlers, import_modules
 from worker import __version__
 from worker.builds import announced
@@ -50,6 +52,7 @@ from worker.times import CALENDAR, previous_occurrence
 from workflows.backfill import BackfillWorkflow
 from workflows.builds import BuildsWorkflow
 from workflows.incident import IncidentWorkflow
+from workflows.not_eager import NotEager
 from workflows.notice import NoticeWorkflow
 from workflows.offer import OfferWorkflow
 from workflows.resume import ResumeWorkflow
@@ -88,6 +91,8 @@ OWN_WORKFLOWS: tuple[type[Any], ...] = (
     UnknownWorkflow,
 )
 """Beside JobWorkflow."""
+OFFER_SECONDS = 3.0
+"""That the other workers of a task queue have to say whether they can run a step which this one cannot."""
 HEARTBEAT_THROTTLE = timedelta(seconds=5)
 """A step learns of its cancellation by the answer to a heartbeat, and the SDK would hold heartbeats back for up to a minute."""
 
@@ -173,6 +178,10 @@ async def build_worker(
         calls = Calls()
         metrics.watch(calls, settings.max_concurrent_steps)
         secrets = secrets_of(client, settings)
+        fitness = Fitness(
+            offer.handlers, secrets, commands=settings.allow_commands, workflows=[*map(type_name, offer.workflows)]
+        )
+        others = OthersFirst(fitness, Workers(client, answer_seconds=OFFER_SECONDS).answers)
         steps = StepActivities(
             registry=offer.handlers,
             secrets=secrets,
@@ -181,10 +190,18 @@ async def build_worker(
             calls=calls,
             previous_occurrence=previous_occurrence,
             observer=metrics,
+            give_back=others,
         )
         send = SendActivities(secrets, session, client.namespace, settings.ui_url)
         watch = WatchActivities(client, previous_occurrence)
-        own = [*steps.activities, *send.activities, *ReportActivities(client).activities, watch.look_for_missed]
+        told = OfferActivities(fitness, others, client.identity, known_keys(client.data_converter))
+        own = [
+            *steps.activities,
+            *send.activities,
+            *ReportActivities(client).activities,
+            watch.look_for_missed,
+            *told.activities,
+        ]
         try:
             yield _worker(client, settings, offer, own, executor, metrics.count)
         finally:
@@ -200,11 +217,10 @@ def _worker(
     observer: RunObserver,
 ) -> Worker:
     reboot = RebootActivities(client)
-    told = OfferActivities(offer.handlers.names, map(type_name, offer.workflows), known_keys(client.data_converter))
     late = LateStartActivities(client, CALENDAR)
     operate = OperateActivities(client)
     asked = (operate.look_at_occurrence, operate.ask_for_occurrence, operate.resume_schedule)
-    others = (told.describe_offer, reboot.start_reboot_runs, late.decide_late_start, *asked)
+    others = (reboot.start_reboot_runs, late.decide_late_start, *asked)
     try:
         return Worker(
             client,
@@ -212,7 +228,7 @@ def _worker(
             workflows=[*offer.workflows, *OWN_WORKFLOWS],
             activities=[*own, *offer.activities, *others],
             activity_executor=executor,
-            interceptors=[Delivery(client), RunsObserved(observer)],
+            interceptors=[Delivery(client), RunsObserved(observer), NotEager()],
             workflow_runner=SANDBOX,
             max_concurrent_activities=settings.max_concurrent_steps,
             max_concurrent_workflow_tasks=settings.max_concurrent_workflow_tasks,

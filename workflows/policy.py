@@ -17,7 +17,14 @@ from temporalio.exceptions import (
     TimeoutType,
 )
 
-from activities.contract import HANDLER_FAILED, HANDLER_TIMEOUT, WORKER_SHUTDOWN, LastSuccess
+from activities.contract import (
+    GIVE_BACK_SECONDS,
+    HANDLER_FAILED,
+    HANDLER_TIMEOUT,
+    NOT_OFFERED,
+    WORKER_SHUTDOWN,
+    LastSuccess,
+)
 from activities.occurrence import scheduled_time as time_of
 from activities.steps.output import MAX_OUTPUT, MAX_OUTPUTS, bound_all
 
@@ -26,7 +33,9 @@ if TYPE_CHECKING:
 
     from activities.contract import JobResult, Outcome, RetryRequest, StepRequest, StepResult
 
-_OWN_TYPES = {HANDLER_FAILED, HANDLER_TIMEOUT, WORKER_SHUTDOWN}
+OCCURRENCE_TIME = "%Y-%m-%dT%H:%M:%SZ"
+_OWN_TYPES = {HANDLER_FAILED, HANDLER_TIMEOUT, WORKER_SHUTDOWN, NOT_OFFERED}
+_LONGEST_PAUSE = 10.0
 _STARTED = {TimeoutType.START_TO_CLOSE, TimeoutType.HEARTBEAT}
 """Limits that only an attempt which has begun can meet."""
 
@@ -42,10 +51,11 @@ class Failure:
 
 @dataclass(frozen=True)
 class Drained:
-    """What is handed on to the activity that takes the place of one that a drain has ended."""
+    """What is handed on to the activity that takes the place of one that a drain has ended, or a worker has given back."""
 
     earlier_attempts: int = 0
     last_heartbeat: tuple[Any, ...] = ()
+    given_back: int = 0
 
 
 def scheduled_time(workflow_id: str, attribute: datetime | None, start: datetime) -> datetime:
@@ -76,6 +86,9 @@ def explain_failure(error: FailureError, step: StepRequest) -> Failure:
     limit = _limit(chain, step)
     if limit:
         return Failure("timed_out", limit + (f"; last attempt: {last.message}" if last else ""), attempts)
+    if last is not None and last.type == NOT_OFFERED:
+        seconds = give_back_limit(step).total_seconds()
+        return Failure("timed_out", f"no worker that can run it took it within {seconds:g} s: {last.message}", attempts)
     if last is not None:
         own = isinstance(error, ActivityError) and last.type == HANDLER_TIMEOUT
         return Failure("timed_out" if own else "failed", last.message, attempts)
@@ -83,11 +96,21 @@ def explain_failure(error: FailureError, step: StepRequest) -> Failure:
 
 
 def drained(error: FailureError) -> Drained | None:
-    """What an attempt left that a worker's shutdown ended, which says nothing about the job; None for other failures."""
+    """What an attempt left that says nothing about the job: its worker shut down or gave it back; None for other failures."""
     last = error.__cause__
-    if not isinstance(last, ApplicationError) or last.type != WORKER_SHUTDOWN:
+    if not isinstance(last, ApplicationError) or last.type not in {WORKER_SHUTDOWN, NOT_OFFERED}:
         return None
-    return Drained(max(0, (_attempt(last) or 1) - 1), tuple(last.details[1:2]))
+    return Drained(max(0, (_attempt(last) or 1) - 1), tuple(last.details[1:2]), int(last.type == NOT_OFFERED))
+
+
+def give_back_limit(step: StepRequest) -> timedelta:
+    """How long the step is given back for a worker that can run it."""
+    return timedelta(seconds=GIVE_BACK_SECONDS if step.start_timeout is None else step.start_timeout)
+
+
+def give_back_pause(times: int) -> float:
+    """Seconds before it is offered again, after it was given back so many times."""
+    return min(2.0 ** (times - 1), _LONGEST_PAUSE)
 
 
 def total(counts: list[int | None]) -> int | None:

@@ -69,17 +69,21 @@ async def _run(occurrence: Occurrence, step: StepRequest, limit: Limit, stoppabl
     """Runs the step with all its attempts. Raises FailureError when the last of them does not succeed."""
     if step.handler == "workflow":
         return await _child(occurrence, step, limit())
-    drained = policy.Drained()
+    drained, since = policy.Drained(), workflow.now()
     while True:
         try:
             return await _attempts(occurrence, step, drained, limit())
-        except ActivityError as error:  # One that a worker's shutdown cut short goes on in another, at no cost to it.
+        except (
+            ActivityError
+        ) as error:  # One that its worker stopped with, or gave back, goes on in another at no cost to it.
             left = policy.drained(error)
-            if left is None:
+            if left is None or (left.given_back and workflow.now() - since >= policy.give_back_limit(step)):
                 raise
             if stoppable():
-                raise CancelledError("cancelled while its worker stopped") from error
-            drained = left
+                raise CancelledError("cancelled while it went on to another worker") from error
+            drained = replace(left, given_back=drained.given_back + left.given_back)
+            if left.given_back:
+                await asyncio.sleep(policy.give_back_pause(drained.given_back))
 
 
 async def _attempts(
@@ -91,6 +95,7 @@ async def _attempts(
             _call(occurrence, step),
             earlier_attempts=drained.earlier_attempts,
             last_heartbeat=list(drained.last_heartbeat),
+            given_back=drained.given_back,
         ),
         result_type=StepResult,
         task_queue=step.task_queue or None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from temporalio.exceptions import ApplicationError
 
-from activities.contract import HANDLER_FAILED, HANDLER_TIMEOUT, WORKER_SHUTDOWN
+from activities.contract import HANDLER_FAILED, HANDLER_TIMEOUT, NOT_OFFERED, WORKER_SHUTDOWN
 from activities.steps.altered import Alterations
 from activities.steps.output import MAX_MESSAGE, bound_output, cut_end, to_json
 from activities.steps.readable import readable, readable_text
@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from activities.steps.attempt import Attempt
 
 MAX_DETAILS = 32 * 1024
-_TYPES = {"failed": HANDLER_FAILED, "timed_out": HANDLER_TIMEOUT, "worker_shutdown": WORKER_SHUTDOWN}
+_TYPES = {
+    "failed": HANDLER_FAILED,
+    "timed_out": HANDLER_TIMEOUT,
+    "worker_shutdown": WORKER_SHUTDOWN,
+    "given_back": NOT_OFFERED,
+}
+_GO_ON_ELSEWHERE = {"worker_shutdown", "given_back"}
+"""No verdicts on the job: the run starts the attempt anew in another worker."""
 _AT_ONCE = 0.001
 """Seconds; the SDK takes a delay of 0 for none given."""
 
@@ -37,7 +44,7 @@ class Ending:
     retry_after: float | None = None
     details: dict[str, Any] = field(default_factory=dict)
     last_heartbeat: list[Any] = field(default_factory=list)
-    """Of an attempt that a drain ended: what the next one is told."""
+    """Of an attempt that goes on elsewhere: what the next one is told."""
     kind: str = ""
     """What a failure is counted by."""
     altered: list[Altered] = field(default_factory=list)
@@ -74,14 +81,14 @@ class Ending:
         """Seconds until the next attempt; None when the verdict is permanent."""
         if self.permanent:
             return None
-        if self.outcome == "worker_shutdown":
+        if self.outcome in _GO_ON_ELSEWHERE:
             return 0.0
         return max(retry_delay(attempt.call.step.retry, attempt.number, self.retry_after), _AT_ONCE)
 
     def to_failure(self, attempt: Attempt) -> ApplicationError:
         """The error for Temporal; its first detail maps `handler`, `attempt`, `permanent` and what the handler added.
 
-        After a drain the server must not try again by itself, since it would count the attempt: the run does so.
+        After a drain, and where it is given back, the server must not try again by itself, since it would count the attempt: the run does so.
         """
         delay = self.retry_in(attempt)
         facts = {"handler": attempt.call.step.handler, "attempt": attempt.number, "permanent": self.permanent}
@@ -91,7 +98,7 @@ class Ending:
             facts | added,
             *self.last_heartbeat,
             type=_TYPES[self.outcome],
-            non_retryable=self.permanent or self.outcome == "worker_shutdown",
+            non_retryable=self.permanent or self.outcome in _GO_ON_ELSEWHERE,
             next_retry_delay=timedelta(seconds=delay) if delay else None,
         )
 

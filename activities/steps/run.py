@@ -17,6 +17,7 @@ from activities.handlers.python import PythonHandler
 from activities.observe import StepFinished, StepStarted, unobserved
 from activities.steps.attempt import Attempt
 from activities.steps.ending import Ending
+from activities.steps.fitness import keep
 from activities.steps.heart import LIVE, Heart
 from activities.steps.log_lines import use_log_lines
 from activities.steps.redact import Redactor, use_redactor
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from activities.observe import Observer
     from activities.registry import HandlerRegistry
     from activities.steps.attempt import PreviousOccurrence, StepHandler
+    from activities.steps.fitness import GiveBack
     from activities.steps.secrets import SecretStore
 
 _log: structlog.stdlib.BoundLogger = structlog.get_logger()
@@ -52,9 +54,10 @@ class StepActivities:
         calls: Calls,
         previous_occurrence: PreviousOccurrence,
         observer: Observer = unobserved,
+        give_back: GiveBack = keep,
         around: Callable[[StepHandler], StepHandler] = lambda handler: handler,
     ) -> None:
-        """`around` puts something between the steps and each handler."""
+        """`give_back` says why a step of a task queue goes to another worker; `around` puts something between the steps and each handler."""
         self._handlers: dict[str, StepHandler] = {
             "http": around(http_handler(http_session)),
             "command": around(command_handler(allowed=allow_commands)),
@@ -63,6 +66,7 @@ class StepActivities:
         self._secrets = secrets
         self._previous_occurrence = previous_occurrence
         self._observer = observer
+        self._give_back = give_back
 
     @property
     def activities(self) -> list[Callable[..., Any]]:
@@ -73,8 +77,8 @@ class StepActivities:
     async def run_step(self, call: StepCall) -> StepResult:
         """One attempt of a step, at most `step.timeout` seconds long.
 
-        Raises ApplicationError of type `handler_failed`, `handler_timeout` or, when the worker drains under it,
-        `worker_shutdown`; the next attempt follows after the step's back-off or, if later, when the handler's answer
+        Raises ApplicationError of type `handler_failed`, `handler_timeout`, `worker_shutdown` when the worker drains under
+        it, or `not_offered` when only another worker of the queue can run it; the next attempt follows after the step's back-off or, if later, when the handler's answer
         asked for it (`Retry-After`). Raises CancelledError when the run is cancelled. No secret is in any of them.
         """
         attempt, heart = self._begin(call)
@@ -128,6 +132,8 @@ class StepActivities:
         try:
             pause = min(step.heartbeat_timeout / _BEATS_PER_TIMEOUT, _LONGEST_PAUSE)
             with heart.beating(max(pause, _SHORTEST_BEAT)):
+                if reason := await self._give_back(activity.info().task_queue, step):
+                    return Ending("given_back", None, reason, last_heartbeat=_last(heart))
                 async with limit:
                     ending = Ending("succeeded", await self._handle(attempt))
         except HandlerError as error:
@@ -169,6 +175,8 @@ class StepActivities:
             if reason := attempt.note or attempt.call.last_success_unreadable:
                 _log.warning("the last success is not known", action="last_success_unknown", reason=reason)
             _log.info("step finished", action="step_finished", **fields)
+        elif ending.outcome == "given_back":
+            _log.warning("step given back for another worker", action="step_given_back", reason=ending.message)
         elif ending.outcome == "cancelled":
             _log.warning("step cancelled", action="step_cancelled", **fields)
         else:
@@ -184,9 +192,12 @@ def _interrupted(attempt: Attempt, heart: Heart) -> Ending:
     why = activity.cancellation_details()
     if why.worker_shutdown if why else activity.is_worker_shutdown():
         message = "the worker stopped before the step had ended"
-        last = [] if heart.last is None else [heart.last]
-        return Ending("worker_shutdown", None, message, details=attempt.evidence, last_heartbeat=last)
+        return Ending("worker_shutdown", None, message, details=attempt.evidence, last_heartbeat=_last(heart))
     return Ending("cancelled", None, "cancelled", details=attempt.evidence)
+
+
+def _last(heart: Heart) -> list[Any]:
+    return [] if heart.last is None else [heart.last]
 
 
 @contextmanager

@@ -19,13 +19,15 @@ from temporalio.api.workflowservice.v1 import (
 from temporalio.client import WorkflowFailureError
 from temporalio.service import RPCError
 
-from activities.contract import OFFER_WORKFLOW, WorkerOffer
+from activities.contract import OFFER_WORKFLOW, OfferQuestion, WorkerOffer
 
 if TYPE_CHECKING:
     from temporalio.client import Client, WorkflowHandle
 
 STALE = timedelta(minutes=2)
 """A worker polls at least once a minute; the server remembers one that went away for five."""
+SILENT_ROUNDS = 3
+"""Without a new answer, after which those that did not answer are given up."""
 ANSWER_SECONDS = 10
 WITHDRAW_SECONDS = 2
 RPC_TIMEOUT = timedelta(seconds=ANSWER_SECONDS)
@@ -34,11 +36,39 @@ RPC_TIMEOUT = timedelta(seconds=ANSWER_SECONDS)
 class Workers:
     """The workers that poll in the client's namespace."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, answer_seconds: float | None = None) -> None:
+        """`answer_seconds` is how long a worker has to answer a question."""
         self._client = client
+        self._answer_seconds = ANSWER_SECONDS if answer_seconds is None else answer_seconds
 
     async def polls(self, task_queue: str) -> bool:
         """Whether a worker takes workflow tasks from the queue; True where the server does not tell."""
+        pollers = await self._pollers(task_queue)
+        return pollers is None or bool(pollers)
+
+    async def answers(self, task_queue: str, question: OfferQuestion) -> list[WorkerOffer | None]:
+        """What each worker of the queue can run; None for each that polls and did not answer: it is busy, gone or none of ours.
+
+        The server hands each question to whichever worker is free, so several are asked until nobody new answers.
+        Raises UndecodableError as `offer` does.
+        """
+        found: dict[str, WorkerOffer] = {}
+        expected = await self._pollers(task_queue)
+        silent_rounds, missing = 0, 1 if expected is None else len(expected)
+        while missing > 0 and silent_rounds < SILENT_ROUNDS:
+            asked = [self.offer(task_queue, question) for _ in range(2 * missing)]
+            answers = [answer for answer in await asyncio.gather(*asked) if answer is not None]
+            new = {answer.worker: answer for answer in answers}.keys() - found.keys()
+            found |= {answer.worker: answer for answer in answers}
+            if not answers:
+                break
+            silent_rounds = 0 if new else silent_rounds + 1
+            missing = 1 if expected is None else len(expected - found.keys())
+        silent = {""} if expected is None else expected - found.keys()
+        return [*found.values(), *(None for _ in silent)]
+
+    async def _pollers(self, task_queue: str) -> set[str] | None:
+        """Identities of those that take workflow tasks from the queue; None where the server does not tell."""
         request = DescribeTaskQueueRequest(
             namespace=self._client.namespace,
             task_queue=TaskQueue(name=task_queue),
@@ -47,20 +77,21 @@ class Workers:
         try:
             response = await self._client.workflow_service.describe_task_queue(request, timeout=RPC_TIMEOUT)
         except RPCError:
-            return True
+            return None
         since = datetime.now(UTC) - STALE
-        return any(poller.last_access_time.ToDatetime(tzinfo=UTC) >= since for poller in response.pollers)
+        fresh = [poller for poller in response.pollers if poller.last_access_time.ToDatetime(tzinfo=UTC) >= since]
+        return {poller.identity for poller in fresh}
 
-    async def offer(self, task_queue: str) -> WorkerOffer | None:
+    async def offer(self, task_queue: str, question: OfferQuestion | None = None) -> WorkerOffer | None:
         """What one worker of the queue can run; None where none answers (busy, or of another kind than ours).
 
         Raises UndecodableError for an answer that is encrypted with a key which is not known here.
         """
         workflow_id = f"tickwright-offer-{uuid.uuid4()}"
-        asking = asyncio.ensure_future(self._ask(workflow_id, task_queue))
+        asking = asyncio.ensure_future(self._ask(workflow_id, task_queue, question))
         answered = False
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(self._answer_seconds):
                 offer = await (await asyncio.shield(asking)).result()
         except (WorkflowFailureError, RPCError, TimeoutError):
             return None
@@ -79,14 +110,17 @@ class Workers:
             return 0
         return response.namespace_info.limits.blob_size_limit_error
 
-    async def _ask(self, workflow_id: str, task_queue: str) -> WorkflowHandle[Any, WorkerOffer]:
+    async def _ask(
+        self, workflow_id: str, task_queue: str, question: OfferQuestion | None
+    ) -> WorkflowHandle[Any, WorkerOffer]:
         return await self._client.start_workflow(
             OFFER_WORKFLOW,
+            args=[] if question is None else [question],
             id=workflow_id,
             task_queue=task_queue,
             result_type=WorkerOffer,
             execution_timeout=timedelta(seconds=ANSWER_SECONDS),
-            static_summary="what this worker can run, asked by a sync",
+            static_summary="what this worker can run",
         )
 
     async def _withdraw(self, workflow_id: str, asking: asyncio.Future[Any], *, answered: bool) -> None:
@@ -104,7 +138,7 @@ class Workers:
 
     async def _terminate(self, workflow_id: str) -> None:
         with suppress(RPCError):
-            await self._client.get_workflow_handle(workflow_id).terminate(reason="the sync no longer waits for it")
+            await self._client.get_workflow_handle(workflow_id).terminate(reason="nobody waits for it any longer")
 
     async def _delete(self, workflow_id: str) -> None:
         request = DeleteWorkflowExecutionRequest(

@@ -88,7 +88,9 @@ class StepSpec(HandlerSpec, NamedSpec):
         default=None, description="A worker that was silent for this long is given up; the job's if left out."
     )
     start_timeout: AtLeastOneSecond | None = Field(
-        default=None, description="How long it may wait for a worker that takes it; without end if left out."
+        default=None,
+        description="How long it may wait for a worker that takes it, without end if left out, and for one that can run it, "
+        "10 minutes if left out: a worker without its handler gives it back while another worker may have it.",
     )
     task_queue: TaskQueue | None = Field(
         default=None, description="Task queue of the workers that run it; the job's if left out."
