@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from activities.contract import JOB_WORKFLOW
+from activities.contract import JOB_WORKFLOW, OfferQuestion
+from activities.notices.contract import WATCHDOG_WORKFLOW
+from activities.steps.template import secrets_used
 from schedules.errors import UndecodableError
 from schedules.text.nearest import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from activities.contract import WorkerOffer
     from schedules.model import DesiredSchedule
@@ -30,8 +33,11 @@ class Askable(Protocol):
     async def polls(self, task_queue: str) -> bool:
         """Whether a worker takes workflow tasks from the queue."""
 
-    async def offer(self, task_queue: str) -> WorkerOffer | None:
-        """What a worker of the queue can run. Raises UndecodableError for an answer encrypted with a key not known here."""
+    async def answers(self, task_queue: str, question: OfferQuestion) -> list[WorkerOffer | None]:
+        """What each worker of the queue can run, None for one that does not say.
+
+        Raises UndecodableError for an answer encrypted with a key not known here.
+        """
 
     async def largest_payload(self) -> int:
         """Bytes, 0 for no limit known."""
@@ -39,18 +45,25 @@ class Askable(Protocol):
 
 @dataclass(slots=True)
 class Needs:
-    """What the jobs of one task queue need of its workers: by handler, by workflow type, and by id of a key, the jobs."""
+    """What the jobs of one task queue need of its workers: by handler, workflow type, id of a key, and secret, the jobs."""
 
     jobs: list[str] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
     handlers: dict[str, list[str]] = field(default_factory=dict)
     workflows: dict[str, list[str]] = field(default_factory=dict)
     keys: dict[str, list[str]] = field(default_factory=dict)
+    secrets: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def special(self) -> bool:
+        """Whether a worker may lack something of it."""
+        return bool(self.commands or self.handlers or self.workflows or self.keys or self.secrets)
 
 
 async def preflight(plan: Plan, wanted: Iterable[DesiredSchedule], workers: Askable, *, ask: bool) -> list[str]:
     """One warning for each thing that is missing, by all `wanted` jobs and not only by those that the plan changes.
 
-    Each queue is looked at once. With `ask`, a worker of it runs a short workflow to say what it has.
+    Each queue is looked at once. With `ask`, each worker of it runs a short workflow to say what it has.
     """
     refused = {change.job for change in plan.changes if change.conflict}.union(plan.over)
     needs = needs_of(schedule for schedule in wanted if schedule.id not in refused)
@@ -77,18 +90,33 @@ def needs_of(desired: Iterable[DesiredSchedule]) -> dict[str, Needs]:
     found: dict[str, Needs] = {}
     for schedule in desired:
         _note(found.setdefault(schedule.action.task_queue, Needs()).jobs, schedule.id)
+        if schedule.action.workflow_type == WATCHDOG_WORKFLOW:
+            _note_secrets(found[schedule.action.task_queue], schedule, schedule.action.args)
         if schedule.action.workflow_type != JOB_WORKFLOW:
             continue
         for step in _steps(schedule):
-            needs = found.setdefault(step.get("task_queue") or schedule.action.task_queue, Needs())
-            _note(needs.jobs, schedule.id)
-            if schedule.encryption:
-                _note(needs.keys.setdefault(schedule.encryption, []), schedule.id)
-            if step["handler"] == "python":
-                _note(needs.handlers.setdefault(step["params"]["handler"], []), schedule.id)
-            if step["handler"] == "workflow":
-                _note(needs.workflows.setdefault(step["params"]["type"], []), schedule.id)
+            _note_step(found.setdefault(step.get("task_queue") or schedule.action.task_queue, Needs()), schedule, step)
+        _note_secrets(found[schedule.action.task_queue], schedule, schedule.action.args[0].get("alerts"))
     return found
+
+
+def _note_step(needs: Needs, schedule: DesiredSchedule, step: dict[str, Any]) -> None:
+    _note(needs.jobs, schedule.id)
+    if schedule.encryption:
+        _note(needs.keys.setdefault(schedule.encryption, []), schedule.id)
+    _note_secrets(needs, schedule, step["params"])
+    match step["handler"]:
+        case "python":
+            _note(needs.handlers.setdefault(step["params"]["handler"], []), schedule.id)
+        case "workflow":
+            _note(needs.workflows.setdefault(step["params"]["type"], []), schedule.id)
+        case "command":
+            _note(needs.commands, schedule.id)
+
+
+def _note_secrets(needs: Needs, schedule: DesiredSchedule, value: Any) -> None:
+    for _, name in secrets_used(value):
+        _note(needs.secrets.setdefault(name, []), schedule.id)
 
 
 def _steps(schedule: DesiredSchedule) -> Iterator[dict[str, Any]]:
@@ -104,24 +132,56 @@ def _note(jobs: list[str], job: str) -> None:
         jobs.append(job)
 
 
-def missing_in(queue: str, needs: Needs, offer: WorkerOffer) -> Iterator[str]:
-    """What the jobs need and the worker does not have."""
+def missing_in(queue: str, needs: Needs, offers: Sequence[WorkerOffer]) -> Iterator[str]:
+    """What the jobs need and some worker of those that answered does not have."""
     for what, needed, offered in (
-        ("handler", needs.handlers, offer.handlers),
-        ("workflow type", needs.workflows, offer.workflows),
+        ("handler", needs.handlers, [offer.handlers for offer in offers]),
+        ("workflow type", needs.workflows, [offer.workflows for offer in offers]),
     ):
-        for name in sorted(needed.keys() - set(offered)):
-            close = nearest(name, offered)
-            hint = f"it has {' and '.join(f'`{other}`' for other in close)}; " if close else ""
-            yield (
-                f"no {what} `{name}` in the worker asked on task queue `{queue}`, which {_names(needed[name])} need: {hint}"
-                "is its module in the worker's TICKWRIGHT_MODULES?"
-            )
-    for key in sorted(needs.keys.keys() - set(offer.keys)):
+        for name in sorted(needed):
+            if without := [offer for offer, names in zip(offers, offered, strict=True) if name not in names]:
+                close = nearest(name, sorted({other for names in offered for other in names} - {name}))
+                hint = f"there is {' and '.join(f'`{other}`' for other in close)}; " if close else ""
+                lack = f"no {what} `{name}` in {_those(without, offers, queue)}, which {_names(needed[name])} need"
+                yield f"{lack}: {hint}is its module in the worker's TICKWRIGHT_MODULES?"
+    if needs.commands and (without := [offer for offer in offers if not offer.commands]):
         yield (
-            f"the worker asked on task queue `{queue}` has no key `{key}`, with which {_names(needs.keys[key])} are encrypted: "
-            f"they could not run; give it to every worker before a sync encrypts with it"
+            f"no commands are allowed in {_those(without, offers, queue)}, which {_names(needs.commands)} need: "
+            "start it with TICKWRIGHT_ALLOW_COMMANDS=true"
         )
+    for name in sorted(needs.secrets):
+        if without := [offer for offer in offers if name in offer.missing_secrets]:
+            lack = f"no secret `{name}` in {_those(without, offers, queue)}, which {_names(needs.secrets[name])} need"
+            yield f"{lack}: give it TICKWRIGHT_SECRET_{name}, or a file of that name in its TICKWRIGHT_SECRETS_DIR"
+    for key in sorted(needs.keys):
+        if without := [offer for offer in offers if key not in offer.keys]:
+            yield (
+                f"no key `{key}` in {_those(without, offers, queue)}, with which {_names(needs.keys[key])} are encrypted: "
+                "they could not run there; give it to every worker before a sync encrypts with it"
+            )
+
+
+def _those(some: Sequence[WorkerOffer], offers: Sequence[WorkerOffer], queue: str) -> str:
+    """Which of the workers that answered."""
+    if len(some) == len(offers):
+        return f"{'the worker' if len(offers) == 1 else f'any of the {len(offers)} workers'} of task queue `{queue}`"
+    names = ", ".join(sorted(offer.worker for offer in some)[:SHOWN])
+    return f"{len(some)} of the {len(offers)} workers of task queue `{queue}` ({names})"
+
+
+def start_command(queue: str, needs: Needs) -> str:
+    """How a worker is started that can run the jobs, and what has to be filled in."""
+    settings = [f"TICKWRIGHT_TASK_QUEUE={shlex.quote(queue)}"]
+    settings += ["TICKWRIGHT_ALLOW_COMMANDS=true"] if needs.commands else []
+    settings += [f"TICKWRIGHT_SECRET_{name}=…" for name in sorted(needs.secrets)[:SHOWN]]
+    own = [f"`{name}`" for name in (*sorted(needs.handlers), *sorted(needs.workflows))]
+    settings += ["TICKWRIGHT_MODULES=…"] if own else []
+    more = (
+        f", with the modules that have {', '.join(own[:SHOWN])}{' and others' if len(own) > SHOWN else ''}"
+        if own
+        else ""
+    )
+    return f"start one with {' '.join(settings)} tickwright worker{more}"
 
 
 def oversized(desired: Iterable[DesiredSchedule], limit: int) -> Iterator[str]:
@@ -134,17 +194,16 @@ def oversized(desired: Iterable[DesiredSchedule], limit: int) -> Iterator[str]:
 
 async def _queue(queue: str, needs: Needs, workers: Askable, *, ask: bool) -> list[str]:
     if not await workers.polls(queue):
-        advice = f"start one with TICKWRIGHT_TASK_QUEUE={queue} python -m worker"
-        return [f"no worker polls task queue `{queue}`: {_names(needs.jobs)} would wait; {advice}"]
-    if not ask or not (needs.handlers or needs.workflows or needs.keys):
+        return [f"no worker polls task queue `{queue}`: {_names(needs.jobs)} would wait; {start_command(queue, needs)}"]
+    if not ask or not needs.special:
         return []
     try:
-        offer = await workers.offer(queue)
+        answers = await workers.answers(queue, OfferQuestion(secrets=sorted(needs.secrets)))
     except UndecodableError as error:
-        return [f"what the worker asked on task queue `{queue}` answered cannot be read: {error}"]
-    if offer is None:
+        return [f"what the workers of task queue `{queue}` answered cannot be read: {error}"]
+    if not (offers := [answer for answer in answers if answer is not None]):
         return [f"no worker of task queue `{queue}` said what it can run; is it of this version?"]
-    return list(missing_in(queue, needs, offer))
+    return list(missing_in(queue, needs, offers))
 
 
 def _names(jobs: list[str]) -> str:

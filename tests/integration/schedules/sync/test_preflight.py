@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
+import shlex
 import signal
 from contextlib import suppress
 from pathlib import Path
@@ -16,12 +18,13 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from activities.contract import WorkerOffer
+from activities.contract import OfferQuestion, WorkerOffer
 from schedules.server.gateway import TemporalGateway
 from schedules.server.workers import Workers
 from tests.deploy import Deploy
 from tests.processes import started, worker
 from tests.servers import DevServer
+from tests.waiting import until
 
 MODULE = """
 from temporalio import workflow
@@ -63,10 +66,10 @@ async def test_handlers_and_workflow_types_that_the_worker_lacks_are_told_before
         strict = await deploy.run("--strict")
         assert strict.code == 1
         assert "refused with --strict; nothing was changed" in strict.stderr
-        assert f"no handler `delete-old-row` in the worker asked on task queue `{name}`" in strict.stderr
-        assert "it has `delete-old-rows`" in strict.stderr
+        assert f"no handler `delete-old-row` in the worker of task queue `{name}`" in strict.stderr
+        assert "there is `delete-old-rows`" in strict.stderr
         assert "no workflow type `Open`" in strict.stderr
-        assert "`delete-old-rows` in the worker asked" not in strict.stderr
+        assert "`delete-old-rows` in the worker" not in strict.stderr
         assert "type `Close`" not in strict.stderr
         assert f"+ create {deploy.project}-good" in strict.stderr, "what is refused is shown"
 
@@ -78,6 +81,44 @@ async def test_handlers_and_workflow_types_that_the_worker_lacks_are_told_before
         right = await deploy.run("--strict")
         assert right.code == 0, right.stderr
         assert "warning" not in right.stderr
+
+
+async def test_every_worker_of_a_queue_is_asked(
+    deploy: Deploy, server: DevServer, name: str, tmp_path: Path, client: Client
+) -> None:
+    """Runs that land on the second worker would fail."""
+    deploy.job("good", run={"python": {"handler": "delete-old-rows"}}, task_queue=name)
+    deploy.job("dump", run={"command": ["pg_dump", "${secret:DB}"]}, task_queue=name)
+    settings = {"allow_commands": "true", "TICKWRIGHT_SECRET_DB": "secret-of-the-database"}
+    async with (
+        worker(server.address, cwd=tmp_path, task_queue=name, modules="shop", **settings),
+        worker(server.address, cwd=tmp_path, task_queue=name) as bare,
+    ):
+        strict = await deploy.run("--strict")
+        assert strict.code == 1
+        those = f"in 1 of the 2 workers of task queue `{name}` ({bare.pid}@"
+        for what in ("handler `delete-old-rows`", "commands are allowed", "secret `DB`"):
+            assert f"no {what} {those}" in strict.stderr
+        answers = await Workers(client).answers(name, OfferQuestion(secrets=["DB"]))
+    assert sorted((answer.commands, answer.missing_secrets) for answer in answers if answer) == [
+        (False, ["DB"]),
+        (True, []),
+    ]
+
+
+async def test_the_command_that_is_advised_runs_the_job(
+    deploy: Deploy, server: DevServer, name: str, tmp_path: Path, client: Client
+) -> None:
+    queue = f"{name} of two words"
+    deploy.job("touch", run={"command": ["touch", str(tmp_path / "touched")]}, task_queue=queue)
+    warned = await deploy.run()
+    assert warned.code == 0
+    [settings] = re.findall(r"start one with (.+?) tickwright worker", warned.stderr)
+    given = dict(word.split("=", 1) for word in shlex.split(settings))
+    async with worker(server.address, cwd=tmp_path, **given):
+        await client.get_schedule_handle(f"{deploy.project}-touch").trigger()
+        async with asyncio.timeout(30):
+            await until((tmp_path / "touched").exists)
 
 
 async def test_a_queue_without_a_worker_is_told_and_refused_only_with_strict(deploy: Deploy, name: str) -> None:
@@ -186,7 +227,8 @@ async def test_asking_leaves_nothing_behind(server: DevServer, name: str, tmp_pa
     async with worker(server.address, cwd=tmp_path, task_queue=name) as running:
         await running.until_ready()
         offer = await Workers(client).offer(name)
-    assert offer == WorkerOffer([], ["JobWorkflow"])
+    assert offer is not None
+    assert offer == WorkerOffer([], ["JobWorkflow"], worker=offer.worker, commands=False)
     async with asyncio.timeout(200):
         while [run.id async for run in client.list_workflows(f"TaskQueue = '{name}'")]:
             pass
