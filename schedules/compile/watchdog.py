@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -33,10 +33,10 @@ CATCHUP_WINDOW = 60
 def compile_watchdogs(project: Project, times: Mapping[str, Times]) -> Iterator[DesiredSchedule]:
     """One for each task queue that jobs are watched from, more where there are many jobs; none without such jobs."""
     by_queue: dict[str, list[JobSpec]] = {}
-    usual = _usual_queue(project.jobs)
-    for job in project.jobs:
-        if job.on_missed and job.on_missed.channels and job.mode == "live":
-            by_queue.setdefault(job.on_missed.task_queue or usual, []).append(job)
+    queues = own_queues(project.jobs)
+    usual = next(iter(queues), "")
+    for job in watched_jobs(project.jobs):
+        by_queue.setdefault(watching_queue(job, queues), []).append(job)
     for queue, jobs in by_queue.items():
         own_queue = "" if queue == usual else queue
         for number, begin in enumerate(range(0, len(jobs), MOST_JOBS), 1):
@@ -51,9 +51,25 @@ def watchdog_id(owner: str, number: int = 1, queue: str = "") -> str:
     return whole if len(whole) <= LONGEST_ID else f"{PREFIX}~{sha256(whole.encode()).hexdigest()}"
 
 
-def _usual_queue(jobs: Sequence[JobSpec]) -> str:
-    """The task queue of most jobs."""
-    return Counter(job.task_queue for job in jobs).most_common(1)[0][0] if jobs else ""
+def watched_jobs(jobs: Iterable[JobSpec]) -> Iterator[JobSpec]:
+    """The jobs that a watchdog looks after."""
+    return (job for job in jobs if job.on_missed and job.on_missed.channels and job.mode == "live")
+
+
+def own_queues(jobs: Iterable[JobSpec]) -> list[str]:
+    """The task queues with workers of ours, that of most jobs first; a workflow that is started directly may have others."""
+    ours = [job.task_queue for job in jobs if not (job.run and job.run.workflow and job.run.workflow.direct)]
+    return [queue for queue, _ in Counter(ours).most_common()]
+
+
+def watching_queue(job: JobSpec, queues: Sequence[str]) -> str:
+    """The task queue that the job is watched from: another than its own if there is one.
+
+    Whoever looks from the job's own queue sees nothing when its workers are away.
+    """
+    if job.on_missed and job.on_missed.task_queue:
+        return job.on_missed.task_queue
+    return next((queue for queue in queues if queue != job.task_queue), job.task_queue)
 
 
 def _watchdog(

@@ -10,7 +10,9 @@ from schedules.spec.layers import Path
 
 Severity = Literal["error", "warning", "info"]
 ERRORS: frozenset[FindingId] = frozenset({"never-fires"})
-INFOS: frozenset[FindingId] = frozenset({"label-renamed", "quiet-window", "dst-horizon", "calendar-horizon"})
+INFOS: frozenset[FindingId] = frozenset(
+    {"label-renamed", "watchdog-on-own-queue", "quiet-window", "dst-horizon", "calendar-horizon"}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from schedules.compile.watchdog import own_queues, watched_jobs, watching_queue
 from schedules.lint.finding import Finding
 from schedules.lint.starts import count_starts
 from schedules.text.duration import format_duration
@@ -27,6 +28,7 @@ def project_findings(
 ) -> Iterator[Finding]:
     """`limit` is starts a second; with `quiet`, the hours at which nothing starts are told as well."""
     yield from _unused(project)
+    yield from _watched_from_own_queue(project)
     counted = [job.name for job in project.jobs if "crowded" not in job.lint.ignore and not job.paused]
     starts = count_starts((times[name].times for name in counted), now)
     yield from _crowded(starts, limit)
@@ -42,6 +44,23 @@ def _unused(project: Project) -> Iterator[Finding]:
         for name in calendars.specs.keys() - used:
             message = "no job and no calendar names it; remove it, or use it in `only` or `except`"
             yield Finding("calendar-unused", message, ("calendars", name), file=calendars.file)
+
+
+def _watched_from_own_queue(project: Project) -> Iterator[Finding]:
+    """Once for each queue, since what mends it is the same for all its jobs."""
+    queues = own_queues(project.jobs)
+    blind: dict[str, list[str]] = {}
+    for job in watched_jobs(project.jobs):
+        if watching_queue(job, queues) == job.task_queue and "watchdog-on-own-queue" not in job.lint.ignore:
+            blind.setdefault(job.task_queue, []).append(job.name)
+    for queue, names in blind.items():
+        more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+        yield Finding(
+            "watchdog-on-own-queue",
+            f"`on_missed` of {', '.join(names[:MOST_LISTED])}{more} is looked after from the task queue `{queue}` that they run on: "
+            "when all its workers are away, nobody is told; name another queue with workers in `on_missed: {task_queue: …}`, "
+            "or run `tickwright monitor` with its alert rules, or let an outside monitor wait for a `ping`",
+        )
 
 
 def _crowded(starts: Starts, limit: float) -> Iterator[Finding]:

@@ -22,6 +22,7 @@ FindingId = Literal[
     "calendar-unused",
     "label-renamed",
     "secret-ordinary",
+    "watchdog-on-own-queue",
     "crowded",
     "quiet-window",
     "dst-horizon",

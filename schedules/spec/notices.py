@@ -134,8 +134,8 @@ class OnMissedSpec(Spec):
     )
     task_queue: TaskQueue | None = Field(
         default=None,
-        description="Task queue of the workers that look; left out, the one that most jobs of the project run on. Another "
-        "than the job's own notices when all the job's workers are away.",
+        description="Task queue of the workers that look; left out, another than the job's own, if the project has one. "
+        "From the job's own nobody notices that all its workers are away.",
     )
 
 

@@ -280,6 +280,19 @@ def test_the_ends_of_what_is_known_are_told_once_for_all_jobs() -> None:
     assert "until 2031-01-01, for 2 jobs" in told["calendar-horizon"].message
 
 
+def test_a_watchdog_that_depends_on_what_it_watches_is_told_once_for_its_queue() -> None:
+    watched = [job(f"j{number}", on_missed=["ops"]) for number in range(3)]
+    own = [each for each in found(*watched) if each.id == "watchdog-on-own-queue"]
+    assert [each.severity for each in own] == ["info"]
+    assert own[0].message.startswith("`on_missed` of j0, j1, j2 is looked after from the task queue `tickwright` that")
+    for jobs in (
+        [*watched, job("side", task_queue="side")],
+        [job("a", on_missed={"channels": ["ops"], "task_queue": "eyes"})],
+        [job("a", on_missed=["ops"], lint={"ignore": ["watchdog-on-own-queue"]})],
+    ):
+        assert "watchdog-on-own-queue" not in {each.id for each in found(*jobs)}
+
+
 def test_a_crowded_minute_is_told_with_what_would_help() -> None:
     jobs = [job(f"job-{n}", schedule="0 0 * * *", timezone="UTC") for n in range(120)]
 
@@ -321,4 +334,12 @@ def test_quiet_windows_are_told_when_asked_for() -> None:
 
 def test_every_kind_of_finding_is_tested_here() -> None:
     text = {kind for kind, _, _ in CASES}
-    assert set(IDS) - text == {"calendar-unused", "crowded", "quiet-window", "dst-horizon", "calendar-horizon"}
+    of_projects = {
+        "calendar-unused",
+        "watchdog-on-own-queue",
+        "crowded",
+        "quiet-window",
+        "dst-horizon",
+        "calendar-horizon",
+    }
+    assert set(IDS) - text == of_projects

@@ -41,12 +41,12 @@ def told(service: Receiver) -> dict[str, str]:
 async def test_a_job_whose_workers_are_away_one_whose_schedule_is_gone_and_one_that_is_paused_are_told_once(
     server: DevServer, client: Client, deploy: Deploy, service: Receiver, name: str, tmp_path: Path
 ) -> None:
-    watched = {**MISSED, "paused_for": "8s"}
-    deploy.job("runs", **job(name))
-    deploy.job("slow", **job(name, run={"command": ["sleep", "600"]}, timeout="20m"))
-    deploy.job("gone", **job(name))
-    deploy.job("paused", **job(name, on_missed=watched))
-    deploy.job("resting", **job(name))
+    here = {**MISSED, "task_queue": name}
+    deploy.job("runs", **job(name, on_missed=here))
+    deploy.job("slow", **job(name, on_missed=here, run={"command": ["sleep", "600"]}, timeout="20m"))
+    deploy.job("gone", **job(name, on_missed=here))
+    deploy.job("paused", **job(name, on_missed={**here, "paused_for": "8s"}))
+    deploy.job("resting", **job(name, on_missed=here))
     deploy.job("waits", **job(f"{name}-nobody"))
     async with worker(server.address, cwd=tmp_path, **settings(service, name)):
         document = await deploy.sync()
@@ -68,6 +68,20 @@ async def test_a_job_whose_workers_are_away_one_whose_schedule_is_gone_and_one_t
     assert f"the run {name}-waits-20" in reasons["waits"]
     found = service.taken[0].document
     assert (found["event"], found["contact"], found["outcome"], found["run_url"]) == ("missed", "ops", None, None)
+
+
+@pytest.mark.parametrize("away", [0, 1])
+async def test_of_two_queues_each_is_watched_from_the_other(
+    server: DevServer, deploy: Deploy, service: Receiver, name: str, tmp_path: Path, away: int
+) -> None:
+    """Whichever of them has no workers."""
+    queues = [f"{name}-0", f"{name}-1"]
+    for number, queue in enumerate(queues):
+        deploy.job(f"job-{number}", **job(queue))
+    async with worker(server.address, cwd=tmp_path, **settings(service, queues[1 - away])):
+        await deploy.sync()
+        await service.until(lambda it: len(it.taken) == 1, "not told", timeout=60)
+    assert told(service).keys() == {f"{name}-job-{away}"}
 
 
 async def test_a_job_that_misses_again_after_it_ran_is_told_again(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from activities.notices.contract import AlertRequest, Target
+from activities.notices.contract import WATCHDOG_WORKFLOW, AlertRequest, Target
 from schedules.compile.job import compile_job, compile_project
 from schedules.compile.notices import compile_alerts
 from schedules.spec.job import JobSpec
@@ -87,6 +87,23 @@ def test_a_watchdog_looks_three_times_within_the_shortest_grace_and_keeps_each_a
         ("a", 60.0, 86_400.0, [0]),
         ("b", 930.0, 7_200.0, [1, 2, 0]),
     ]
+
+
+def test_a_job_is_watched_from_another_queue_than_its_own_where_there_is_one() -> None:
+    """One whose workflow is started directly is no other queue: its workers may be none of ours."""
+    direct = {"workflow": {"type": "Close", "direct": True}}
+    jobs = [
+        job("main-1", on_missed="hook"),
+        job("main-2", on_missed="hook"),
+        job("side", on_missed="hook", task_queue="side"),
+        job("foreign", schedule="@daily", run=direct, task_queue="foreign", on_missed="hook"),
+    ]
+    watched = {
+        watchdog.action.task_queue: [each["job"] for each in watchdog.action.args[0]["jobs"]]
+        for watchdog in compile_project(project(*jobs), NOW).values()
+        if watchdog.action.workflow_type == WATCHDOG_WORKFLOW
+    }
+    assert watched == {"side": ["main-1", "main-2"], "tickwright": ["side", "foreign"]}
 
 
 def test_jobs_are_watched_from_the_queue_they_name_and_many_are_split() -> None:
