@@ -27,7 +27,6 @@ from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.occurrence import stamp
-from schedules.board.guard import Guard
 from schedules.board.latest import Latest
 from schedules.board.picture import Picture
 from schedules.board.routes import Board
@@ -37,6 +36,7 @@ from schedules.ledger.records import Records
 from schedules.ledger.selection import Selection
 from schedules.model import Interval, Times
 from schedules.monitor.known import Known
+from schedules.serve.guard import Guard
 from schedules.serve.serving import serving
 from worker.dev.embedded import embedded_server
 

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from activities.occurrence import stamp
-from schedules.board.guard import Guard
 from schedules.board.latest import Latest
 from schedules.board.picture import Picture
 from schedules.board.routes import Board
@@ -17,6 +16,7 @@ from schedules.ledger.facts import Job, Run, Status
 from schedules.ledger.selection import Selection
 from schedules.model import Calendar, Interval, Range, Times
 from schedules.monitor.known import Known
+from schedules.serve.guard import Guard
 from schedules.serve.serving import serving
 
 if TYPE_CHECKING:

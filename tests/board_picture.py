@@ -12,7 +12,6 @@ from pathlib import Path
 from playwright.async_api import async_playwright
 
 from activities.occurrence import stamp
-from schedules.board.guard import Guard
 from schedules.board.latest import Latest
 from schedules.board.picture import Picture
 from schedules.board.routes import Board
@@ -23,6 +22,7 @@ from schedules.ledger.selection import Selection
 from schedules.ledger.state import state_of
 from schedules.model import Calendar, Interval, Range, Times
 from schedules.monitor.known import Known
+from schedules.serve.guard import Guard
 from schedules.serve.serving import serving
 
 ROOT = Path(__file__).resolve().parents[1]

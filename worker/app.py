@@ -118,12 +118,12 @@ async def run_worker(settings: WorkerSettings, offer: Offer, sdk_metrics: SdkMet
     Raises SettingsError before connecting for a token that cannot be used, AddressInUseError, NamespaceError and
     WorkerFailedError.
     """
-    token, metrics = settings.token, WorkerMetrics()
+    guard, metrics = settings.guard, WorkerMetrics()
     metrics.registry.register(sdk_metrics)
     health = health_of(settings, metrics)
     health.polls = Polls(sdk_metrics).trouble
     with beside(sdk_metrics.keep_taking()):
-        async with serve_health(health, settings.http_address, token) as url:
+        async with serve_health(health, settings.http_address, guard) as url:
             structlog.get_logger().info("health and metrics", action="http_serving", url=url)
             health.client = await connect_patiently(stop)
             if health.client is None:

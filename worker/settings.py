@@ -22,6 +22,7 @@ from pydantic import (
 from activities.contract import DEFAULT_TASK_QUEUE
 from schedules.errors import SettingsError
 from schedules.serve.access import Token, check_token
+from schedules.serve.guard import Guard
 from schedules.server.codec_keys import SETTINGS as CODEC_SETTINGS
 from schedules.spec.task_queue import check_task_queue
 from schedules.text.address import host_and_port
@@ -86,6 +87,10 @@ class WorkerSettings(BaseModel):
     http_address: Annotated[tuple[str, int], BeforeValidator(_address)] = Field(
         ("127.0.0.1", 9464), description="Address for /livez, /startupz, /readyz and /metrics."
     )
+    http_hosts: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+        (),
+        description="Names by which /metrics may be asked without a token, comma-separated, besides localhost and plain addresses.",
+    )
     http_token: Annotated[SecretStr, AfterValidator(_token)] | None = Field(
         None, description="Bearer token that /metrics asks for."
     )
@@ -129,8 +134,13 @@ class WorkerSettings(BaseModel):
     build_id: str = Field("", description="Names this build in Temporal; by default the installed version.")
 
     @property
+    def guard(self) -> Guard:
+        """Who may read /metrics. Raises SettingsError."""
+        return Guard(self.token, self.http_hosts)
+
+    @property
     def token(self) -> Token | None:
-        """What /metrics asks for; None where everyone may read. Raises SettingsError."""
+        """What /metrics asks for; None where there is none. Raises SettingsError."""
         return Token.of(self.http_token.get_secret_value() if self.http_token else None, self.http_token_file)
 
 

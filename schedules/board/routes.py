@@ -10,7 +10,7 @@ from aiohttp import hdrs, web
 from schedules.board.asked import NoAnswerError, TooManyQuestionsError
 from schedules.board.cells import CELL
 from schedules.board.files import INDEX, page_files
-from schedules.board.guard import CHALLENGES, HEADERS
+from schedules.board.headers import CHALLENGES, HEADERS
 from schedules.console.table import one_line
 from schedules.errors import ServerError, SettingsError, TickwrightError
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from schedules.board.asked import Questions
-    from schedules.board.guard import Guard
     from schedules.board.latest import Document, Latest
     from schedules.monitor.known import Known
+    from schedules.serve.guard import Guard
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

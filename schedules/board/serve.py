@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from temporalio.client import Client
 
-    from schedules.board.guard import Guard
     from schedules.errors import TickwrightError
     from schedules.ledger.selection import Selection
     from schedules.monitor.watch import Watch
+    from schedules.serve.guard import Guard
 
 FOR_CLICKS = 0.4
 """This part of the calls is for clicks, which so need not wait for a look."""

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING
 
 from schedules.commands.explain import UI_URL
 from schedules.commands.selection import selected, selection_options
-from schedules.commands.serving_options import address_of, interval_of, serving_options
+from schedules.commands.serving_options import address_of, guard_of, interval_of, serving_options
 from schedules.errors import SettingsError
-from schedules.serve.access import TOKEN, TOKEN_FILE, given_token
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from schedules.serve.access import TOKEN, TOKEN_FILE
 
 USUAL_ADDRESS = "127.0.0.1:9466"
 EPILOG = f"""\
@@ -37,13 +33,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help=f"address of Temporal's Web UI, for links to the runs (default: ${UI_URL})",
     )
-    parser.add_argument(
-        "--host",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="without a token: a name by which browsers may ask, besides localhost and plain addresses; may be repeated",
-    )
     parser.set_defaults(execute=execute)
 
 
@@ -51,11 +40,10 @@ def execute(options: argparse.Namespace) -> int:
     """Runs until told to stop; the exit code. Raises TickwrightError for what ends it early."""
     import asyncio
 
-    from schedules.board.guard import Guard
     from schedules.board.serve import serve
 
     address, interval, ui = address_of(options), interval_of(options), _web(options.ui)
-    guard = Guard(given_token(), _names(options.host))
+    guard = guard_of(options)
     asyncio.run(serve(selected(options), address, guard, interval, options.rate, ui))
     return 0
 
@@ -65,7 +53,3 @@ def _web(url: str) -> str:
     if url and not url.startswith(("http://", "https://")):
         raise SettingsError(f"--ui {url}: write an address that begins with http:// or https://")
     return url
-
-
-def _names(hosts: Sequence[str]) -> frozenset[str]:
-    return frozenset(host.lower().removesuffix(".") for host in hosts)

@@ -6,9 +6,9 @@ import argparse
 from typing import TYPE_CHECKING, NoReturn
 
 from schedules.commands.selection import selected, selection_options
-from schedules.commands.serving_options import address_of, interval_of, serving_options
+from schedules.commands.serving_options import address_of, guard_of, interval_of, serving_options
 from schedules.console.terminal import run
-from schedules.serve.access import TOKEN, TOKEN_FILE, given_token
+from schedules.serve.access import TOKEN, TOKEN_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +38,8 @@ def execute(options: argparse.Namespace) -> int:
 
     from schedules.monitor.serve import serve
 
-    address, interval, token = address_of(options), interval_of(options), given_token()
-    asyncio.run(serve(selected(options), address, token, interval, options.rate))
+    address, interval, guard = address_of(options), interval_of(options), guard_of(options)
+    asyncio.run(serve(selected(options), address, guard, interval, options.rate))
     return 0
 
 

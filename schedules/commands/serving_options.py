@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from schedules.commands.options import at_least
 from schedules.errors import SettingsError
-from schedules.serve.access import ADDRESS
+from schedules.serve.access import ADDRESS, given_token
+from schedules.serve.guard import HOSTS, Guard, given_hosts
 
 if TYPE_CHECKING:
     import argparse
@@ -25,6 +26,14 @@ def serving_options(parser: argparse.ArgumentParser, address: str, what: str) ->
     )
     parser.set_defaults(usual_address=address)
     parser.add_argument(
+        "--host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="without a token: a name by which it may be asked, besides localhost and plain addresses; may be repeated, "
+        f"and is added to ${HOSTS}",
+    )
+    parser.add_argument(
         "--interval",
         default=USUAL_INTERVAL,
         metavar="D",
@@ -37,6 +46,11 @@ def serving_options(parser: argparse.ArgumentParser, address: str, what: str) ->
         metavar="N",
         help=f"calls of Temporal a second, at most (default: {USUAL_RATE})",
     )
+
+
+def guard_of(options: argparse.Namespace) -> Guard:
+    """Who may read, by the options and the environment. Raises SettingsError."""
+    return Guard(given_token(), [*given_hosts(), *options.host])
 
 
 def address_of(options: argparse.Namespace) -> tuple[str, int]:

@@ -24,18 +24,16 @@ if TYPE_CHECKING:
     from schedules.ledger.selection import Selection
     from schedules.model import DesiredSchedule
     from schedules.monitor.watch import Watch
-    from schedules.serve.access import Token
+    from schedules.serve.guard import Guard
 
 PATIENCE = 3
 """Intervals without a look that succeeded, after which the monitor does not count as ready."""
 
 
-async def serve(
-    meant: Selection, address: tuple[str, int], token: Token | None, interval: timedelta, rate: int
-) -> None:
+async def serve(meant: Selection, address: tuple[str, int], guard: Guard, interval: timedelta, rate: int) -> None:
     """Until SIGINT or SIGTERM. Raises AddressInUseError, and SettingsError for a connection that cannot be used."""
     seen = Seen()
-    async with serving_pages(_pages(seen, token, interval), address, "--address") as url:
+    async with serving_pages(_pages(seen, guard, interval), address, "--address") as url:
         say(f"metrics at {url}/metrics")
         await until_told_to_stop(Looking(meant, interval, Pace(rate), _Monitor(meant, seen)).run())
 
@@ -81,7 +79,7 @@ class _Monitor:
         return self._desired[1]
 
 
-def _pages(seen: Seen, token: Token | None, interval: timedelta) -> Pages:
+def _pages(seen: Seen, guard: Guard, interval: timedelta) -> Pages:
     registry = Exporter.registry(seen)
 
     async def livez(_: Message) -> Page:
@@ -93,6 +91,6 @@ def _pages(seen: Seen, token: Token | None, interval: timedelta) -> Pages:
         return Page.of("Temporal has not been looked at of late", 503)
 
     async def metrics(headers: Message) -> Page:
-        return metrics_page(registry, token, headers)
+        return metrics_page(registry, guard, headers)
 
     return {"/livez": livez, "/readyz": readyz, "/metrics": metrics}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 HTTP = "TICKWRIGHT_HTTP"
 ADDRESS, TOKEN, TOKEN_FILE = f"{HTTP}_ADDRESS", f"{HTTP}_TOKEN", f"{HTTP}_TOKEN_FILE"
+NAMES = (TOKEN, TOKEN_FILE, ADDRESS, f"{HTTP}_HOSTS")
 BEARER, BASIC = "bearer", "basic"
 SENDABLE = re.compile(r"[!-~]+")
 ADVICE = "write visible ASCII characters without spaces, or leave it out so that everyone may read"
@@ -34,9 +35,9 @@ def check_token(text: str) -> str:
 
 def given_token(environ: Mapping[str, str] = os.environ) -> Token | None:
     """What the environment asks for; None where everyone may. Raises SettingsError, also for a misspelt name."""
-    unknown = sorted(name for name in environ if name.startswith(HTTP) and name not in {ADDRESS, TOKEN, TOKEN_FILE})
+    unknown = sorted(name for name in environ if name.startswith(HTTP) and name not in NAMES)
     if unknown:
-        close = nearest(unknown[0], (TOKEN, TOKEN_FILE, ADDRESS)) or [TOKEN]
+        close = nearest(unknown[0], NAMES) or [TOKEN]
         raise SettingsError(f"{unknown[0]}: no such setting; did you mean {close[0]}?")
     file = environ.get(TOKEN_FILE)
     if file == "":

@@ -15,7 +15,7 @@ from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-from schedules.serve.access import Token
+from schedules.serve.guard import Guard
 from schedules.serve.serving import AddressInUseError
 
 ANSWER_SECONDS = 4.0
@@ -137,8 +137,9 @@ async def serving_pages(pages: Pages, address: tuple[str, int], setting: str) ->
         server.server_close()
 
 
-def metrics_page(registry: CollectorRegistry, token: Token | None, headers: Message) -> Page:
+def metrics_page(registry: CollectorRegistry, guard: Guard, headers: Message) -> Page:
     """What the registry collects now, for who may read it."""
-    if token and not token.admits(headers.get("Authorization", "")):
-        return Page.of("a token is needed", 401, **{"WWW-Authenticate": "Bearer"})
+    if refusal := guard.refusal_of(headers):
+        challenge = {"WWW-Authenticate": "Bearer"} if refusal.needs_token else {}
+        return Page.of(refusal.text, refusal.status, **challenge)
     return Page(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -71,9 +71,9 @@ async def temporal(state: Path, stop: Stop) -> AsyncIterator[tuple[Client, str]]
 @asynccontextmanager
 async def board_page(client: Client, project: Project, ui: str) -> AsyncIterator[None]:
     """The board of the jobs, while the context lasts."""
-    from schedules.board.guard import Guard
     from schedules.board.serve import board
     from schedules.ledger.selection import Selection
+    from schedules.serve.guard import Guard
     from worker.dev.ports import HOST, claimed_port
 
     async def connected() -> Client:

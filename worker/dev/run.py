@@ -132,7 +132,7 @@ async def _work(client: Client, settings: WorkerSettings, offer: Offer, stop: St
     metrics = WorkerMetrics()
     health = health_of(settings, metrics)
     health.client = client
-    serving = serve_health(health, settings.http_address, settings.token)
+    serving = serve_health(health, settings.http_address, settings.guard)
     async with (
         serving,
         build_worker(client, settings, offer, metrics) as worker,

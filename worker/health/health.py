@@ -12,6 +12,7 @@ import structlog
 from prometheus_client import CollectorRegistry
 from temporalio.service import RPCError, RPCStatusCode
 
+from schedules.serve.guard import Guard
 from schedules.serve.pages import Page, metrics_page, serving_pages
 from worker.health.reach import REFUSALS, ask_for_namespace
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from temporalio.client import Client
 
-    from schedules.serve.access import Token
 
 State = Literal["starting", "polling", "draining"]
 REACH_TIMEOUT = timedelta(seconds=2)
@@ -91,16 +91,16 @@ def _refusal(error: RPCError, namespace: str) -> str:
 
 
 @asynccontextmanager
-async def serve_health(health: Health, address: tuple[str, int], token: Token | None = None) -> AsyncIterator[str]:
+async def serve_health(health: Health, address: tuple[str, int], guard: Guard | None = None) -> AsyncIterator[str]:
     """Serves /livez, /startupz, /readyz and /metrics and gives the URL. Raises AddressInUseError.
 
-    The token is asked for at /metrics alone: a probe of Kubernetes can take no header from a Secret.
+    The guard stands before /metrics alone: a probe of Kubernetes can take no header from a Secret.
     """
-    async with serving_pages(_pages(health, token), address, "TICKWRIGHT_HTTP_ADDRESS") as url:
+    async with serving_pages(_pages(health, guard or Guard(None)), address, "TICKWRIGHT_HTTP_ADDRESS") as url:
         yield url
 
 
-def _pages(health: Health, token: Token | None) -> dict[str, Callable[[Message], Awaitable[Page]]]:
+def _pages(health: Health, guard: Guard) -> dict[str, Callable[[Message], Awaitable[Page]]]:
     async def livez(_: Message) -> Page:
         return _verdict(health.burden())
 
@@ -111,7 +111,7 @@ def _pages(health: Health, token: Token | None) -> dict[str, Callable[[Message],
         return _verdict(await health.look(), health.remarks())
 
     async def metrics(headers: Message) -> Page:
-        return metrics_page(health.metrics, token, headers)
+        return metrics_page(health.metrics, guard, headers)
 
     return {"/livez": livez, "/startupz": startupz, "/readyz": readyz, "/metrics": metrics}
 

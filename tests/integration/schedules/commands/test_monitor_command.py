@@ -56,6 +56,23 @@ async def test_a_token_that_is_none_ends_it_with_2(env: dict[str, str]) -> None:
     assert (done.code, f"{next(iter(env))}: " in done.stderr) == (2, True), done.stderr
 
 
+async def test_without_a_token_metrics_are_given_to_no_page_of_the_internet(tmp_path: Path, name: str) -> None:
+    (tmp_path / "spec.yaml").write_text(SPEC.format(project=name))
+    env = {
+        "TEMPORAL_ADDRESS": f"{HOST}:{free_port()}",
+        "TICKWRIGHT_HTTP_ADDRESS": f"{HOST}:0",
+        "TICKWRIGHT_HTTP_HOSTS": "monitor",
+    }
+    words = ("spec.yaml", "--host", "metrics.internal")
+    async with started("schedules.monitor", *words, env=env, cwd=tmp_path) as monitor:
+        url = await url_of(monitor)
+        hosts = {"localhost": 200, "monitor:9464": 200, "Metrics.Internal": 200, "evil.example": 403}
+        async with aiohttp.ClientSession() as session:
+            for host, expected in hosts.items():
+                async with session.get(f"{url}/metrics", headers={"Host": host}) as answer:
+                    assert answer.status == expected, host
+
+
 async def test_it_waits_for_a_server_tells_so_and_ends_in_order(tmp_path: Path, name: str) -> None:
     (tmp_path / "spec.yaml").write_text(SPEC.format(project=name))
     port = free_port()

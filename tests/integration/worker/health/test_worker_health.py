@@ -254,6 +254,17 @@ async def test_the_pages_show_no_version(server: DevServer, name: str, tmp_path:
             assert answer.headers["Server"] == "tickwright"
 
 
+CROSS_SITE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
+FOREIGN = {
+    "127.0.0.1:9464": 200,
+    "localhost": 200,
+    "worker:9464": 200,
+    "metrics.internal": 200,
+    "evil.example": 403,
+    "evil.example:9464": 403,
+}
+
+
 async def ask(url: str, timeout: float = 5, **headers: str) -> tuple[int, str]:
     limit = aiohttp.ClientTimeout(total=timeout)
     async with aiohttp.ClientSession(timeout=limit) as session, session.get(url, headers=headers) as answer:
@@ -273,6 +284,18 @@ async def test_probes_need_no_token_and_metrics_do(path: str, server: DevServer,
         assert status == 200
         assert "# TYPE tickwright_attempts_total counter" in text
         assert [line for line in running.err + running.out if "sesame" in line] == []
+
+
+async def test_without_a_token_metrics_are_given_to_no_page_of_the_internet(
+    server: DevServer, name: str, tmp_path: Path
+) -> None:
+    """Whose name may stand for a loopback address by now: the browser says it as Host. Probes ask by any name."""
+    async with worker(server.address, cwd=tmp_path, task_queue=name, http_hosts="worker, Metrics.internal.") as running:
+        url = await running.url()
+        for host, expected in FOREIGN.items():
+            assert (await ask(f"{url}/metrics", Host=host))[0] == expected, host
+        assert (await ask(f"{url}/metrics", 5, **CROSS_SITE))[0] == 403
+        assert (await ask(f"{url}/livez", Host="evil.example"))[0] == 200
 
 
 async def test_a_token_file_is_read_anew_and_without_it_nobody_may(

@@ -91,7 +91,7 @@ def test_a_watchdog_looks_three_times_within_the_shortest_grace_and_keeps_each_a
 
 def test_a_job_is_watched_from_another_queue_than_its_own_where_there_is_one() -> None:
     """One whose workflow is started directly is no other queue: its workers may be none of ours."""
-    direct = {"workflow": {"type": "Close", "direct": True}}
+    direct = {"workflow": {"type": "Close", "direct": {}}}
     jobs = [
         job("main-1", on_missed="hook"),
         job("main-2", on_missed="hook"),

@@ -1,27 +1,21 @@
-"""Who may read the board, and what its pages let a browser do."""
+"""Whose requests are answered: one guard for the board, and for /metrics of the monitor and the worker."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
+from schedules.serve.access import HTTP
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from email.message import Message
+
     from schedules.serve.access import Token
 
-HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-cache",
-}
-"""On every answer: scripts and styles are files of the board's own, and nothing else is loaded from anywhere."""
-CHALLENGES = ("Bearer", 'Basic realm="Tickwright board: the token is the password", charset="UTF-8"')
+HOSTS = f"{HTTP}_HOSTS"
 
 
 @dataclass(frozen=True)
@@ -30,6 +24,7 @@ class Refusal:
 
     status: int
     text: str
+    needs_token: bool = False
 
 
 class Guard:
@@ -39,10 +34,15 @@ class Guard:
     browser names that name as Host (DNS rebinding). Where a token is needed that is no use: the browser sends it to no other name.
     """
 
-    def __init__(self, token: Token | None, hosts: frozenset[str] = frozenset()) -> None:
-        """`hosts` are in lower case, without a dot at the end."""
+    def __init__(self, token: Token | None, hosts: Iterable[str] = ()) -> None:
+        """`hosts` are names by which it may be asked without a token, besides localhost and plain addresses."""
         self._token = token
-        self._hosts = hosts
+        self._hosts = {host.strip().lower().removesuffix(".") for host in hosts} - {""}
+
+    def refusal_of(self, headers: Mapping[str, str] | Message) -> Refusal | None:
+        """The same by the headers of a request."""
+        names = ("Host", "Authorization", "Sec-Fetch-Site", "Sec-Fetch-Mode")
+        return self.refusal(*(headers.get(name, "") for name in names))
 
     def refusal(self, host: str, authorization: str, site: str, mode: str) -> Refusal | None:
         """The headers Host, Authorization, Sec-Fetch-Site and Sec-Fetch-Mode of a request; None lets it pass.
@@ -52,15 +52,20 @@ class Guard:
         if site == "cross-site" and mode != "navigate":
             return Refusal(403, "pages of other sites may not ask")
         if self._token is not None:
-            return None if self._token.admits(authorization) else Refusal(401, "a token is needed")
+            return None if self._token.admits(authorization) else Refusal(401, "a token is needed", needs_token=True)
         name = _name(host)
         if name in self._hosts or name == "localhost" or name.endswith(".localhost") or _is_address(name):
             return None
-        return Refusal(403, "not served under this host name: start the board with --host NAME, or with a token")
+        return Refusal(403, f"not served under this host name: name it in {HOSTS}, or set a token")
+
+
+def given_hosts(environ: Mapping[str, str] = os.environ) -> list[str]:
+    """Names that the environment lists, separated by commas."""
+    return environ.get(HOSTS, "").split(",")
 
 
 def _name(host: str) -> str:
-    """Without the port, and without the dot that may end a whole name."""
+    """A host without the port, and without the dot that may end a whole name."""
     bare = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
     return bare.strip("[]").lower().removesuffix(".")
 
