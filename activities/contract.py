@@ -31,6 +31,7 @@ ASKED_MEMO = (
     "tickwright-asked"  # of a backfill: the times it has asked for; of a run started by hand: the backfill's id
 )
 CLAIM_ALIVE, CLAIM_ENDED = "claim_alive", "claim_ended"  # signals of a claim to its run
+BUILD_MEMO = "tickwright-build"  # of a run that a new build of the workers started: its id, never encrypted
 PROGRESS_MEMO = "tickwright-progress"  # of a backfill: its BackfillProgress
 DEFAULT_TASK_QUEUE = "tickwright"
 OWNER_ATTRIBUTE = "TickwrightOwner"

@@ -8,10 +8,11 @@ import structlog
 from temporalio import activity
 from temporalio.client import ScheduleActionStartWorkflow
 from temporalio.common import WorkflowIDReusePolicy
+from temporalio.converter import PayloadConverter
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.contract import OWNER_ATTRIBUTE, START_REBOOT_RUNS, NewBuild
+from activities.contract import BUILD_MEMO, OWNER_ATTRIBUTE, START_REBOOT_RUNS, NewBuild
 from activities.reboot_mark import REBOOT
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class RebootActivities:
                 retry_policy=action.retry_policy,
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 search_attributes=action.typed_search_attributes,
+                memo={BUILD_MEMO: PayloadConverter.default.to_payload(build.build_id)},
                 static_summary=f"{REBOOT}: build {build.build_id}",
             )
         except WorkflowAlreadyStartedError:

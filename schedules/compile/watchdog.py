@@ -58,7 +58,7 @@ def watched_jobs(jobs: Iterable[JobSpec]) -> Iterator[JobSpec]:
 
 def own_queues(jobs: Iterable[JobSpec]) -> list[str]:
     """The task queues with workers of ours, that of most jobs first; a workflow that is started directly may have others."""
-    ours = [job.task_queue for job in jobs if not (job.run and job.run.workflow and job.run.workflow.direct)]
+    ours = [job.task_queue for job in jobs if not job.direct]
     return [queue for queue, _ in Counter(ours).most_common()]
 
 

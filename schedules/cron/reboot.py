@@ -5,6 +5,7 @@ A schedule that has nothing left to do is deleted by the server after seven days
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from activities.reboot_mark import REBOOT
@@ -23,9 +24,18 @@ LAST_DAY = Calendar(
 )
 
 
+_MARKED = datetime(2099, 12, 30, tzinfo=UTC)
+"""The mark's day, with what may lie between a local time and UTC."""
+
+
 def is_mark(calendar: Calendar) -> bool:
     """Whether a calendar stands for `@reboot`."""
     return calendar.comment.startswith(REBOOT) and calendar.year == LAST_DAY.year
+
+
+def without_mark(times: Times, moments: Iterable[datetime]) -> tuple[datetime, ...]:
+    """The moments at which the server is to start something, without the one that is only the mark."""
+    return tuple(at for at in moments if at < _MARKED or not has_mark(times))
 
 
 def has_mark(times: Times) -> bool:

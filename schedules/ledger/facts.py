@@ -83,6 +83,7 @@ class Run:
     said: str = ""
     waiting: bool = False
     asked_by_hand: bool = False
+    build: str = ""  #: of the workers whose coming up started it (`@reboot`)
     links: int = 1
     taken_at: datetime | None = None
     stuck: str = ""

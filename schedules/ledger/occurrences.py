@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from activities.account.record import SchedulerRecord
     from schedules.ledger.facts import Job, Run, Verdict
 
-Origin = Literal["schedule", "late_run", "trigger", "backfill", "by_hand", "earlier_spec", "none"]
+Origin = Literal["schedule", "late_run", "trigger", "backfill", "by_hand", "new_build", "earlier_spec", "none"]
 SECOND = timedelta(seconds=1)
 NOT_ASKED: Mapping[datetime, datetime] = MappingProxyType({})
 
@@ -87,6 +87,8 @@ def _without_run(case: Case) -> Occurrence:
 
 def origin_of(run: Run, record: SchedulerRecord | None, *, expected: bool, repeated: bool = False) -> Origin:
     """What started a run."""
+    if run.build:
+        return "new_build"
     if run.asked_by_hand:
         return "backfill" if expected else "trigger"
     if run.parent:

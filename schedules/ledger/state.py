@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from activities.occurrence import stamp
+from schedules.cron.reboot import has_mark
 from schedules.ledger.facts import LEFT_OUT, LOST, NOT_RUN, TROUBLE
 from schedules.ledger.reasons import SLACK
 
@@ -113,7 +114,7 @@ def state_of(
         paused_by=pause.by if pause else "",
         note=job.note,
         overdue=overdue.scheduled_at if overdue else None,
-        why=_why(job, state, newest_first, overdue, pause),
+        why=_why(job, state, newest_first, overdue, pause) or _of_builds(job, next(iter(newest_first), None)),
         since=since,
         occurrences=occurrences,
     )
@@ -168,6 +169,15 @@ def _state(
     if not runs and job.recent:
         return "unknown"
     return "ok" if runs else "never_ran"
+
+
+def _of_builds(job: Job, last: Run | None) -> str:
+    """What starts a job with `@reboot` besides its times, and which build did last."""
+    if not has_mark(job.times):
+        return ""
+    began = f"last started for build {last.build}" if last and last.build else ""
+    alone = len(job.times.calendars) == 1 and not job.times.intervals
+    return "; ".join(part for part in (began, "starts with each new build of the workers" if alone else "") if part)
 
 
 def _why(job: Job, state: State, newest_first: Sequence[Run], overdue: Occurrence | None, pause: Event | None) -> str:

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from temporalio.api.enums.v1 import WorkflowExecutionStatus
-from temporalio.converter import value_to_type
+from temporalio.converter import PayloadConverter, value_to_type
 
-from activities.contract import ASKED_MEMO, JOB_WORKFLOW, OUTCOME_ATTRIBUTE, JobRequest
+from activities.contract import ASKED_MEMO, BUILD_MEMO, JOB_WORKFLOW, OUTCOME_ATTRIBUTE, JobRequest
 from activities.occurrence import scheduled_time
+from schedules.cron.reboot import without_mark
 from schedules.ledger.facts import Job, Run, Status
 from schedules.plan.listed import LISTED_ENTRIES
 from schedules.server.translate_info import from_listing, from_search_attributes
@@ -57,6 +58,7 @@ def run_from(message: WorkflowExecutionInfo) -> Run | None:
         task_queue=message.task_queue,
         asked_by_hand=ASKED_MEMO in message.memo.fields,
         stuck=_problem(attributes.get(PROBLEMS)) if message.status == RUNNING else "",
+        build=_build(message),
     )
 
 
@@ -67,6 +69,12 @@ def _problem(reported: object) -> str:
         if name == "cause":
             return value.removeprefix("WorkflowTaskFailedCause")
     return ""
+
+
+def _build(message: WorkflowExecutionInfo) -> str:
+    """The build of the workers that started it, empty for none."""
+    payload = message.memo.fields.get(BUILD_MEMO)
+    return "" if payload is None else str(PayloadConverter.default.from_payload(payload))
 
 
 def job_from_listing(entry: ScheduleListEntry) -> Job:
@@ -81,7 +89,7 @@ def job_from_listing(entry: ScheduleListEntry) -> Job:
         note=info.notes,
         workflow_type=listed.workflow_type,
         fingerprint=listed.fingerprint or "",
-        next_times=tuple(_time(at) for at in info.future_action_times),
+        next_times=without_mark(listed.times, map(_time, info.future_action_times)),
         recent=tuple(action.start_workflow_result.workflow_id for action in info.recent_actions),
     )
 
@@ -110,7 +118,7 @@ def job_from_description(observed: ObservedSchedule, retention: timedelta | None
         retention=retention,
         limit=_limit(request) if request else _limit_of_action(observed.action),
         fingerprint=observed.fingerprint or "",
-        next_times=activity.next_times,
+        next_times=without_mark(observed.times, activity.next_times),
         recent=activity.started,
     )
 

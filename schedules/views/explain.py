@@ -12,7 +12,7 @@ from schedules.text.duration import format_duration
 from schedules.times.moment import local_text
 from schedules.views.logs import last_lines
 from schedules.views.notices import alert_lines, alerts_json
-from schedules.views.occurrences import ORIGINS, instant_json, occurrence_json, span_text
+from schedules.views.occurrences import instant_json, occurrence_json, origin_text, span_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ def explained_json(told: Explained) -> dict[str, Any]:
         "owner": told.job.owner,
         "timezone": told.job.times.timezone,
         "scheduled_at": stamp(due.at),
-        "due": due.kind,
+        "due": "new_build" if _for_a_build(told) else due.kind,
         "due_then": told.then or None,
         "notes": list(due.notes),
         "before": stamp(due.before) if due.before else None,
@@ -75,7 +75,7 @@ def explained_lines(told: Explained) -> list[Line]:
         ("due", _due(told)),
     ]
     lines += [("", note) for note in due.notes]
-    if not due.is_due:
+    if not due.is_due and not _for_a_build(told):
         lines += _nearest(due, zone)
     if told.occurrence:
         lines += [("evidence", each) for each in told.occurrence.evidence]
@@ -97,7 +97,14 @@ def _outcome(told: Explained) -> str:
     return f"{occurrence.verdict}{probably}{reason}"
 
 
+def _for_a_build(told: Explained) -> bool:
+    """Whether a new build of the workers started it, at a time that is none of the schedule."""
+    return bool(told.occurrence and told.occurrence.run and told.occurrence.run.build) and not told.due.is_due
+
+
 def _due(told: Explained) -> str:
+    if _for_a_build(told):
+        return "yes: a new build of the workers came up (@reboot)"
     if told.job.deleted_at:
         return KINDS[told.due.kind].replace("the schedule of today", "the last that is known of its schedule")
     return KINDS[told.due.kind] + (f"; {told.then}" if told.then else "")
@@ -112,7 +119,7 @@ def _run_lines(told: Explained, occurrence: Occurrence) -> Iterator[Line]:
     run, story, zone = occurrence.run, told.story, told.job.times.timezone
     if run is None:
         return
-    how = ORIGINS.get(occurrence.origin, "by the schedule")
+    how = origin_text(occurrence) or "by the schedule"
     late = span_text(run.started_at - run.scheduled_at)
     yield "started", f"{local_text(run.started_at, zone)}, {late} after the scheduled time, {how}"
     if story and story.taken_at:

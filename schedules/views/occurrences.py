@@ -25,6 +25,13 @@ ORIGINS = {
 }
 
 
+def origin_text(occurrence: Occurrence) -> str:
+    """What started its run, empty for the schedule."""
+    if occurrence.run and occurrence.run.build:
+        return f"started for build {occurrence.run.build} of the workers"
+    return ORIGINS.get(occurrence.origin, "")
+
+
 def occurrence_json(occurrence: Occurrence) -> dict[str, Any]:
     """Times are RFC 3339 in UTC, spans are seconds; `run` is null where there is none."""
     return {
@@ -52,6 +59,7 @@ def run_json(run: Run) -> dict[str, Any]:
         "duration": round(span.total_seconds(), 3) if (span := run.duration) is not None else None,
         "attempts": run.result.attempts if run.result else None,
         "workflow_runs": run.links,
+        "build": run.build or None,
     }
 
 
@@ -67,7 +75,7 @@ def occurrence_row(occurrence: Occurrence, timezone: str) -> dict[str, str]:
     if run is None:
         return {**row, "reason": f"no run: {occurrence.reason}"}
     span, attempts = run.duration, run.result.attempts if run.result else None
-    notes = [ORIGINS.get(occurrence.origin, ""), occurrence.reason]
+    notes = [origin_text(occurrence), occurrence.reason]
     if occurrence.others:
         notes.append(f"run {len(occurrence.others) + 1} times")
     return {

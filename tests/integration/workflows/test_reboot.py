@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
+from typing import Any
 
 from temporalio.client import Client
 
@@ -54,6 +56,43 @@ async def test_a_reboot_job_runs_once_for_each_new_build_whatever_the_number_of_
         expected = {"migrate": builds, "also-daily": builds}
         assert {job.removeprefix(f"{name}-"): len(runs) for job, runs in found.items() if runs} == expected
         assert {run.outcome for runs in found.values() for run in runs} == {"succeeded"}
+
+
+async def test_which_build_started_it_is_told_and_no_date_that_is_only_a_mark(
+    server: DevServer, client: Client, name: str, tmp_path: Path
+) -> None:
+    """Also where payloads are encrypted."""
+    environ = {**server.environ, KEYS: key_text("new")}
+    deploy = Deploy(tmp_path, environ, name)
+    job = f"{name}-migrate"
+    deploy.job("migrate", schedule="@reboot", task_queue=name)
+    await deploy.sync()
+    settings = {"task_queue": name, "allow_commands": "true", "build_id": "build-two", KEYS: key_text("new")}
+    async with worker(server.address, cwd=tmp_path, **settings):
+        await until_taken(client, name, 1)
+
+    async def asked(verb: str, *words: str) -> tuple[str, Any]:
+        text = await run_command("schedules", verb, *words, env=environ)
+        document = await run_command("schedules", verb, *words, "--output", "json", env=environ)
+        assert (text.code, document.code) == (0, 0), text.stderr + document.stderr
+        assert "2099" not in text.stdout + text.stderr + document.stdout
+        return text.stdout + text.stderr, json.loads(document.stdout)
+
+    text, document = await asked("runs", job)
+    assert "started for build build-two of the workers" in text
+    [occurrence] = document["occurrences"]
+    assert (occurrence["origin"], occurrence["run"]["build"]) == ("new_build", "build-two")
+    text, document = await asked("explain", job, occurrence["scheduled_at"])
+    assert "yes: a new build of the workers came up" in text
+    assert "by hand" not in text
+    assert document["due"] == "new_build"
+    text, document = await asked("status", str(deploy.folder))
+    assert "last started for build build-two; starts with each new build of the workers" in text
+    [state] = document["jobs"]
+    assert state["next"] is None
+    await asked("forecast", str(deploy.folder))
+    text = (await run_command("schedules", "next", job, str(deploy.folder))).stdout
+    assert "workers start it when a new build of them comes up" in text
 
 
 async def test_two_workers_of_a_build_that_come_up_together_run_it_once(
