@@ -21,7 +21,6 @@ EXCEPTIONS: dict[str, str] = {
     "schedules/ledger": "the rules of one account and what reads them",
     "schedules/ledger/records.py": "everything that is asked of Temporal about runs",
     "schedules/testing.py": "one twin of the server",
-    "worker/app.py:_worker": "one call with twenty named arguments",
     "worker/logs.py:configure_logs": "one call with the processors in their order",
     "worker/testkit/kit.py:run": "half of it is the docstring that users read",
 }

@@ -46,18 +46,11 @@ from worker.metrics.metrics import WorkerMetrics
 from worker.metrics.told import RunsObserved
 from worker.modules import find_activities, find_workflows, type_name
 from worker.own_secrets import secrets_of
+from worker.own_workflows import OWN_WORKFLOWS
 from worker.process.lifecycle import poll_until_stopped
 from worker.settings import Pollers
 from worker.times import CALENDAR, previous_occurrence
-from workflows.backfill import BackfillWorkflow
-from workflows.builds import BuildsWorkflow
-from workflows.incident import IncidentWorkflow
 from workflows.not_eager import NotEager
-from workflows.notice import NoticeWorkflow
-from workflows.offer import OfferWorkflow
-from workflows.resume import ResumeWorkflow
-from workflows.unknown import UnknownWorkflow
-from workflows.watchdog import WatchdogWorkflow
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
@@ -80,17 +73,6 @@ SANDBOX = SandboxedWorkflowRunner(
 
 Without it a run takes a third more of the worker's time; that our workflows ask for no clock or chance is a contract of imports.
 """
-OWN_WORKFLOWS: tuple[type[Any], ...] = (
-    OfferWorkflow,
-    BuildsWorkflow,
-    IncidentWorkflow,
-    NoticeWorkflow,
-    WatchdogWorkflow,
-    BackfillWorkflow,
-    ResumeWorkflow,
-    UnknownWorkflow,
-)
-"""Beside JobWorkflow."""
 OFFER_SECONDS = 3.0
 """That the other workers of a task queue have to say whether they can run a step which this one cannot."""
 HEARTBEAT_THROTTLE = timedelta(seconds=5)

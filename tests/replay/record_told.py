@@ -32,7 +32,8 @@ from activities.watchdog.missed import WatchActivities
 from tests.receiver import Receiver, receiver
 from tests.runs import request
 from tests.step_calls import bench
-from worker.app import OWN_WORKFLOWS, SANDBOX
+from worker.app import SANDBOX
+from worker.own_workflows import OWN_WORKFLOWS
 from worker.times import previous_occurrence
 from workflows.job import JobWorkflow
 

@@ -13,7 +13,8 @@ from temporalio.workflow import NondeterminismError
 from tests.child_workflow import Child
 from tests.replay.changed_workflow import ChangedJobWorkflow
 from tests.replay.record import HISTORIES
-from worker.app import OWN_WORKFLOWS, SANDBOX
+from worker.app import SANDBOX
+from worker.own_workflows import OWN_WORKFLOWS
 from workflows.job import JobWorkflow
 
 TOLD = sorted(HISTORIES.glob("*/told/*.json"))
