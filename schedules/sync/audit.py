@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 import socket
 import subprocess
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from schedules.console.terminal import say
 from schedules.errors import NOT_TRIED
 from schedules.notes import sync_note
 from schedules.plan.worth_showing import worth_showing
+from schedules.source.files import list_specs
 from schedules.text.shown import printable
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 GIT_SECONDS = 5
 FIELDS_SHOWN = 5
+DIRTY = "-dirty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,8 @@ class Audit:
 
 
 def audit_of(paths: Sequence[str]) -> Audit:
-    """The user, the host and the git commit of the first path."""
-    return Audit(f"{_user()}@{socket.gethostname()}", _commit(paths[0]) if paths else "")
+    """The user, the host and the git commit of the first path; that of other paths, too, where they are all in it."""
+    return Audit(f"{_user()}@{socket.gethostname()}", _commit(paths) if paths else "")
 
 
 def write_line(audit: Audit, applied: Applied) -> None:
@@ -68,13 +71,31 @@ def _user() -> str:
         return "unknown"
 
 
-def _commit(path: str) -> str:
-    """The short commit, with `-dirty` where files were changed since; empty where git has nothing to say."""
-    file = Path(path)
-    folder = file if file.is_dir() else file.parent
-    command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+def _commit(paths: Sequence[str]) -> str:
+    """The short commit, with `-dirty` where a spec is not as it is there; empty where git has nothing to say."""
+    first = Path(paths[0])
+    folder = first if first.is_dir() else first.parent
+    commit = _git(folder, "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*").strip()
+    if not commit or commit.endswith(DIRTY) or all(map(_in_commits, paths)):
+        return commit
+    return commit + DIRTY
+
+
+def _in_commits(path: str) -> bool:
+    """Whether git knows every spec file that the path stands for: `--dirty` says nothing of one that is untracked or ignored."""
+    place = Path(path)
+    if not place.exists():  # standard input, or a module's jobs
+        return True
+    folder, name = (place, ".") if place.is_dir() else (place.parent, place.name)
+    known = {Path(os.path.abspath(folder / each)) for each in _git(folder, "ls-files", "-z", "--", name).split("\0")}  # noqa: PTH100
+    return all(Path(os.path.abspath(file)) in known for file in list_specs(place).files)  # noqa: PTH100  links are not followed
+
+
+def _git(folder: Path, *words: str) -> str:
+    """What git prints in a folder; empty where it fails."""
     try:
+        command = ["git", "-C", str(folder), *words]
         done = subprocess.run(command, capture_output=True, text=True, timeout=GIT_SECONDS, check=False)  # noqa: S603
     except (OSError, subprocess.SubprocessError):
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return done.stdout if done.returncode == 0 else ""

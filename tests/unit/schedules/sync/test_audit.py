@@ -71,6 +71,32 @@ def test_the_commit_is_that_of_the_specs(tmp_path: Path) -> None:
     assert audit_of([str(file)]).commit == f"{commit}-dirty"
 
 
+def test_a_spec_that_is_in_no_commit_is_not_told_as_of_one(tmp_path: Path) -> None:
+    """Neither an untracked one nor an ignored one; other files beside the specs do not count."""
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / "specs").mkdir()
+    committed, other = tmp_path / "specs" / "jobs.yaml", tmp_path / "specs" / "other.yaml"
+    committed.write_text("version: 1\n")
+    (tmp_path / ".gitignore").write_text("ignored\n")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "-m", "one")
+    commit = git(tmp_path, "rev-parse", "--short=12", "HEAD")
+    (tmp_path / "specs" / "notes.txt").write_text("for people")
+    (tmp_path / "unrelated.yaml").write_text("a: 1\n")
+    assert audit_of([str(tmp_path / "specs")]).commit == commit
+    other.write_text("version: 1\n")
+    assert audit_of([str(other)]).commit == f"{commit}-dirty"
+    assert audit_of([str(committed)]).commit == commit
+    assert audit_of([str(committed), str(other)]).commit == f"{commit}-dirty"
+    assert audit_of([str(tmp_path / "specs")]).commit == f"{commit}-dirty"
+    other.unlink()
+    hidden = tmp_path / "specs" / "ignored" / "jobs.yaml"
+    hidden.parent.mkdir()
+    hidden.write_text("version: 1\n")
+    assert audit_of([str(hidden)]).commit == f"{commit}-dirty"
+    assert audit_of([str(tmp_path / "specs")]).commit == f"{commit}-dirty"
+
+
 @pytest.mark.parametrize("paths", [[], ["no/such/place/jobs.yaml"], ["package.module:jobs"]])
 def test_without_git_there_is_somebody_all_the_same(
     paths: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
