@@ -23,6 +23,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from activities.handlers.calls import Calls
 from activities.handlers.late import LateSession
 from activities.late.start import LateStartActivities
+from activities.notices.current import current_target
 from activities.notices.report import ReportActivities
 from activities.notices.send import SendActivities
 from activities.offer import OfferActivities
@@ -174,7 +175,7 @@ async def build_worker(
             observer=metrics,
             give_back=others,
         )
-        send = SendActivities(secrets, session, client.namespace, settings.ui_url)
+        send = SendActivities(secrets, session, client.namespace, settings.ui_url, current_target(client))
         watch = WatchActivities(client, previous_occurrence)
         told = OfferActivities(fitness, others, client.identity, known_keys(client.data_converter))
         own = [

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from temporalio import activity
 from temporalio.client import ScheduleOverlapPolicy
-from temporalio.converter import value_to_type
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.contract import JOB_WORKFLOW
 from activities.late.decision import instant
 from activities.note import RESUMED
 from activities.notices.contract import (
@@ -21,7 +19,6 @@ from activities.notices.contract import (
     PAUSE_MARK,
     REPORT_ENDING,
     TEND_SCHEDULE,
-    AlertRequest,
     IncidentState,
     Report,
     Standing,
@@ -29,6 +26,7 @@ from activities.notices.contract import (
     Tending,
     incident_memo,
 )
+from activities.notices.current import alert_request
 from activities.notices.success import success_since
 
 if TYPE_CHECKING:
@@ -101,12 +99,8 @@ class ReportActivities:
 
     async def _is_told_of(self, schedule: ScheduleDescription) -> bool:
         """Whether the job, as it is now, has failures that anything follows from."""
-        action: Any = schedule.schedule.action
-        if action.workflow != JOB_WORKFLOW:
-            return False
-        [request, *_] = await self._client.data_converter.decode(action.args)
-        alerts = request.get("alerts")
-        return alerts is not None and value_to_type(AlertRequest, alerts).wants_reports
+        alerts = await alert_request(self._client, schedule)
+        return alerts is not None and alerts.wants_reports
 
 
 def _applies(tending: Tending, standing: Standing) -> bool:

@@ -15,6 +15,7 @@ from temporalio.exceptions import ApplicationError
 from activities.errors import HandlerError
 from activities.handlers.retry_after import seconds_to_wait
 from activities.notices.contract import SEND_NOTICE, SEND_PING, Delivery, Ping
+from activities.notices.current import as_posted
 from activities.notices.text import document_of, run_url_of, text_of, title_of
 from activities.steps.output import cut_end
 from activities.steps.readable import readable_text
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import aiohttp
     from yarl import URL
 
+    from activities.notices.current import FindTarget
     from activities.steps.secrets import SecretStore
 
 ANSWER_SECONDS = 20.0
@@ -40,12 +42,19 @@ class SendActivities:
     """`ui_url` is where people find Temporal's Web UI, empty for no links to runs."""
 
     def __init__(
-        self, secrets: SecretStore, http_session: Callable[[], aiohttp.ClientSession], namespace: str, ui_url: str
+        self,
+        secrets: SecretStore,
+        http_session: Callable[[], aiohttp.ClientSession],
+        namespace: str,
+        ui_url: str,
+        find_target: FindTarget = as_posted,
     ) -> None:
+        """`find_target` tells the address of a notice that was not taken before."""
         self._secrets = secrets
         self._session = http_session
         self._namespace = namespace
         self._ui_url = ui_url
+        self._find_target = find_target
 
     @property
     def activities(self) -> list[Callable[..., Any]]:
@@ -56,7 +65,8 @@ class SendActivities:
     async def send_notice(self, delivery: Delivery) -> None:
         """Sends a notice to one address. Raises ApplicationError, in which there is no secret, where it was not taken."""
         known = _Known(self._secrets)
-        target, notice = delivery.target, delivery.notice
+        again = activity.info().attempt > 1
+        target, notice = await self._find_target(delivery) if again else delivery.target, delivery.notice
         link = run_url_of(self._ui_url, self._namespace, notice)
         try:
             if target.apprise:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from temporalio.api.common.v1 import Payloads
@@ -10,22 +12,41 @@ from temporalio.api.common.v1 import Payloads
 from activities.notices.contract import INCIDENT_MEMO, INCIDENT_PREFIX, INCIDENT_WORKFLOW
 from activities.occurrence import stamp
 from schedules.ledger.decoded import first_value
+from schedules.ledger.records import gathered
 from schedules.ledger.state import OpenIncident
+from schedules.ledger.told import told_in
 
 if TYPE_CHECKING:
     from temporalio.api.workflow.v1 import WorkflowExecutionInfo
     from temporalio.converter import DataConverter
 
+    from schedules.ledger.notices import Told
     from schedules.ledger.records import Records
+
+
+MOST_READ = 50
+"""Incidents, the newest of them, whose notices are read: two requests for each."""
 
 
 async def open_incidents(records: Records) -> dict[str, OpenIncident]:
     """By job. Raises ServerError."""
     found = await records.executions(f"WorkflowType = '{INCIDENT_WORKFLOW}' AND ExecutionStatus = 'Running'")
+    newest_first = sorted(found, key=lambda each: each.start_time.ToNanoseconds(), reverse=True)
+    told = await gathered(
+        lambda each: told_in(records, each.execution.workflow_id, each.execution.run_id), newest_first[:MOST_READ]
+    )
     converter = records.client.data_converter
-    return {
-        each.execution.workflow_id.removeprefix(INCIDENT_PREFIX): await _incident(each, converter) for each in found
-    }
+    incidents: dict[str, OpenIncident] = {}
+    for each, known in zip_longest(newest_first, told):
+        job = each.execution.workflow_id.removeprefix(INCIDENT_PREFIX)
+        incidents[job] = _with_notices(await _incident(each, converter), known)
+    return incidents
+
+
+def _with_notices(incident: OpenIncident, told: Told | None) -> OpenIncident:
+    if told is None or not told.readable:
+        return incident
+    return replace(incident, sent=tuple(each for each in told.sent if each.since == incident.since))
 
 
 async def _incident(info: WorkflowExecutionInfo, converter: DataConverter) -> OpenIncident:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from activities.account.record import Event
     from schedules.ledger.facts import Job, Run, Verdict
+    from schedules.ledger.notices import Sent
     from schedules.ledger.occurrences import Occurrence
 
 State = Literal["ok", "running", "never_ran", "late", "failing", "paused", "missing", "unknown", "shadow"]
@@ -48,6 +49,7 @@ class OpenIncident:
     since: str
     after: int | None = None
     channels: tuple[str, ...] = ()
+    sent: tuple[Sent, ...] | None = None  #: its notices, oldest first; None where they were not read
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ async def _ended(records: Records, job: Job, run: Run, events: Sequence[HistoryE
     if run.closed_at is None or alerts is None:
         return of_run(run, alerts, ())
     parts = await _parts(records, job.name, run)
-    told = await gathered(lambda each: _told(records, each.execution.workflow_id, each.execution.run_id), parts)
+    told = await gathered(lambda each: told_in(records, each.execution.workflow_id, each.execution.run_id), parts)
     return of_run(run, alerts, [each for each in told if each])
 
 
@@ -71,8 +71,8 @@ async def _parts(records: Records, job: str, run: Run) -> list[WorkflowExecution
     ][:MOST_PARTS]
 
 
-async def _told(records: Records, workflow_id: str, run_id: str = "") -> Told | None:
-    """None where the server does not know of the workflow."""
+async def told_in(records: Records, workflow_id: str, run_id: str = "") -> Told | None:
+    """What a workflow that tells has told; None where the server does not know of the workflow."""
     events = await records.history(workflow_id, run_id)
     if not events:
         return None
@@ -84,7 +84,7 @@ async def _told(records: Records, workflow_id: str, run_id: str = "") -> Told | 
 
 async def _missed(records: Records, job: Job, occurrence: Occurrence) -> Alerts:
     at = occurrence.scheduled_at
-    told = await _told(records, f"{MISSED_PREFIX}{job.name}-{stamp(at)}")
+    told = await told_in(records, f"{MISSED_PREFIX}{job.name}-{stamp(at)}")
     watching = None if told else await _watching(records, job)
     return of_missed(at, occurrence.verdict, told, watching)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def alerts_json(alerts: Alerts) -> dict[str, Any]:
     """`none_because` is null where somebody was told; times are RFC 3339 in UTC."""
     return {
-        "notices": [_sent_json(each) for each in alerts.sent],
+        "notices": [sent_json(each) for each in alerts.sent],
         "none_because": alerts.why or None,
         "incident": _incident_json(alerts.incident) if alerts.incident else None,
     }
@@ -33,7 +33,8 @@ def alert_lines(alerts: Alerts) -> Iterator[tuple[str, str]]:
         yield "incident", _incident(alerts.incident)
 
 
-def _sent(sent: Sent) -> str:
+def delivery_text(sent: Sent) -> str:
+    """What became of a notice, to which channel and when."""
     tries = f"{sent.attempts} attempt{'' if sent.attempts == 1 else 's'}"
     what = {
         "delivered": f"delivered at {stamp(sent.at)}, {tries}",
@@ -41,7 +42,11 @@ def _sent(sent: Sent) -> str:
         "under_way": f"not delivered yet, {tries} since {stamp(sent.at)}",
     }[sent.state]
     error = f": {sent.error}" if sent.error else ""
-    return f"{sent.event} to channel {sent.channel}: {what}{error} ({sent.workflow_id} {sent.run_id}, event {sent.event_id})"
+    return f"{sent.event} to channel {sent.channel}: {what}{error}"
+
+
+def _sent(sent: Sent) -> str:
+    return f"{delivery_text(sent)} ({sent.workflow_id} {sent.run_id}, event {sent.event_id})"
 
 
 def _incident(incident: Incident) -> str:
@@ -51,7 +56,8 @@ def _incident(incident: Incident) -> str:
     return f"{part}; since {incident.since}, {told}, {end} ({incident.workflow_id} {incident.run_id})"
 
 
-def _sent_json(sent: Sent) -> dict[str, Any]:
+def sent_json(sent: Sent) -> dict[str, Any]:
+    """A notice; `state` is delivered, under_way or given_up."""
     return {
         "event": sent.event,
         "channel": sent.channel,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from activities.occurrence import stamp
 from schedules.ledger.status import WORST_FIRST
 from schedules.times.moment import short_text
+from schedules.views.notices import delivery_text, sent_json
 from schedules.views.occurrences import instant_json, run_json, span_text
 
 if TYPE_CHECKING:
@@ -97,12 +98,16 @@ def summary(states: Sequence[JobState], found: Overview) -> str:
 def _incident(state: JobState) -> str:
     if (incident := state.incident) is None:
         return ""
-    who = ", ".join(incident.channels) or "nobody"
+    began = f"incident open since {incident.since}"
+    if incident.sent:
+        newest = {(sent.channel, sent.event): sent for sent in incident.sent}
+        return "; ".join([began, *map(delivery_text, newest.values())])
     if incident.after is None:
-        who = "whom is not known here"
-    elif state.failures < incident.after:
-        who += f" from failure {incident.after} on"
-    return f"incident open since {incident.since}, told: {who}"
+        return f"{began}; who is told is not known here"
+    who = ", ".join(incident.channels) or "nobody"
+    if state.failures < incident.after:
+        return f"{began}, tells {who} from failure {incident.after} on"
+    return f"{began}, tells {who}" + (": nothing was sent yet" if incident.sent == () and incident.channels else "")
 
 
 def _incident_json(incident: OpenIncident) -> dict[str, Any]:
@@ -110,6 +115,7 @@ def _incident_json(incident: OpenIncident) -> dict[str, Any]:
         "since": incident.since,
         "told_from_failure": incident.after,
         "channels": None if incident.after is None else list(incident.channels),
+        "notices": None if incident.sent is None else [sent_json(sent) for sent in incident.sent],
     }
 
 

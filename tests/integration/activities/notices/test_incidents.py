@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,40 @@ async def until_no_incident(client: Client, job: str, timeout: float = 60.0) -> 
     async with asyncio.timeout(timeout):
         while (await client.count_workflows(query)).count:  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.1)
+
+
+async def test_a_notice_that_nobody_takes_is_not_told_as_delivered_and_goes_to_a_mended_address(
+    server: DevServer, deploy: Deploy, service: Receiver, name: str, tmp_path: Path
+) -> None:
+    """With its next try, not with the job's next run."""
+    deploy.channels["hook"] = {"webhook": {"url": "${secret:HOOK}/hook", "headers": {"A": "${secret:HOOK_TOKEN}"}}}
+    deploy.job("ledger", **ledger(name, schedule="0 0 1 1 *"))
+    job = f"{name}-ledger"
+
+    async def incident() -> tuple[str, dict[str, Any]]:
+        done = await run_command("schedules", "status", job_path, "--output", "json", env=server.environ)
+        text = await run_command("schedules", "status", job_path, env=server.environ)
+        [found] = json.loads(done.stdout)["jobs"]
+        return text.stdout + text.stderr, found["incident"]
+
+    job_path = str(deploy.folder)
+    async with worker(server.address, cwd=tmp_path, **settings(service, name)):
+        await deploy.sync()
+        await fail_by_hand(server, job)
+        async with asyncio.timeout(60):
+            while (seen := await incident())[1]["notices"] in ([], None) or not seen[1]["notices"][0]["error"]:
+                pass
+        text, found = seen
+        assert [(each["channel"], each["state"]) for each in found["notices"]] == [("hook", "under_way")]
+        assert "not delivered yet" in text
+        assert "HOOK_TOKEN` is not known" in found["notices"][0]["error"]
+        assert service.taken == []
+        deploy.channels["hook"] = {"webhook": "${secret:HOOK}/mended"}
+        await deploy.sync()
+        await service.until(lambda it: [each.path for each in it.taken] == ["/mended"], "not told", timeout=90)
+        async with asyncio.timeout(30):
+            while (await incident())[1]["notices"][0]["state"] != "delivered":
+                pass
 
 
 async def test_a_failure_of_what_is_made_up_for_after_an_outage_recovers_with_the_next_success(

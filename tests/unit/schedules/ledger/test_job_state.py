@@ -10,6 +10,7 @@ import pytest
 
 from activities.account.record import Event
 from schedules.ledger.facts import Job, Run
+from schedules.ledger.notices import Sent
 from schedules.ledger.occurrences import ledger
 from schedules.ledger.replaced import may_be_replaced, replaced
 from schedules.ledger.state import JobState, OpenIncident, state_of
@@ -104,13 +105,26 @@ def test_times_in_a_row_are_those_of_the_jobs_zone() -> None:
     assert timedelta(seconds=state_json(found)["last"]["duration"]) == MINUTE
 
 
+DELIVERED = Sent("failure", "ops", "delivered", NOON, 1, "w", "r", 5)
+REFUSED = Sent("failure", "hook", "under_way", NOON, 6, "w", "r", 6, error="no secret")
+BOTH = (
+    "failure to channel ops: delivered at 2027-03-01T12:00:00Z, 1 attempt; "
+    "failure to channel hook: not delivered yet, 6 attempts since 2027-03-01T12:00:00Z: no secret"
+)
+
+
 @pytest.mark.parametrize(
     ("incident", "said"),
     [
-        (OpenIncident("T", 1, ("ops", "hook")), "failed; incident open since T, told: ops, hook"),
-        (OpenIncident("T", 3, ("ops",)), "failed; incident open since T, told: ops from failure 3 on"),
-        (OpenIncident("T", 1, ()), "failed; incident open since T, told: nobody"),
-        (OpenIncident("T"), "failed; incident open since T, told: whom is not known here"),
+        (OpenIncident("T", 1, ("ops", "hook")), "failed; incident open since T, tells ops, hook"),
+        (OpenIncident("T", 1, ("ops",), sent=()), "failed; incident open since T, tells ops: nothing was sent yet"),
+        (OpenIncident("T", 3, ("ops",)), "failed; incident open since T, tells ops from failure 3 on"),
+        (OpenIncident("T", 1, ()), "failed; incident open since T, tells nobody"),
+        (OpenIncident("T"), "failed; incident open since T; who is told is not known here"),
+        (
+            OpenIncident("T", 1, ("ops", "hook"), sent=(DELIVERED, REFUSED)),
+            "failed; incident open since T; " + BOTH,
+        ),
     ],
 )
 def test_an_open_incident_stands_behind_the_reason(incident: OpenIncident, said: str) -> None:
