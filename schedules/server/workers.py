@@ -56,7 +56,8 @@ class Workers:
         expected = await self._pollers(task_queue)
         silent_rounds, missing = 0, 1 if expected is None else len(expected)
         while missing > 0 and silent_rounds < SILENT_ROUNDS:
-            asked = [self.offer(task_queue, question) for _ in range(2 * missing)]
+            alone = expected is not None and len(expected) == 1
+            asked = [self.offer(task_queue, question) for _ in range(1 if alone else 2 * missing)]
             answers = [answer for answer in await asyncio.gather(*asked) if answer is not None]
             new = {answer.worker: answer for answer in answers}.keys() - found.keys()
             found |= {answer.worker: answer for answer in answers}

@@ -162,7 +162,7 @@ async def test_a_namespace_that_has_seen_no_sync_is_no_reason_to_refuse(
     fresh: DevServer = await asyncio.to_thread(start_server, owner_attribute=False)
     deploy = Deploy(tmp_path, fresh.environ, name)
     deploy.job("close", task_queue=name)
-    async with worker(fresh.address, cwd=tmp_path, task_queue=name):
+    async with worker(fresh.address, cwd=tmp_path, task_queue=name, allow_commands="true"):
         look = await deploy.run("--check", "--strict")
         assert look.code == 3, look.stderr
         assert "warning: the namespace lacks the search attributes TickwrightOwner, TickwrightHash" in look.stderr
