@@ -353,3 +353,15 @@ async def test_an_output_becomes_text_for_a_command() -> None:
     async with bench() as made:
         result = await made.run(call)
     assert result.output["stdout"] == "3 [1]\n"
+
+
+async def test_a_last_success_that_cannot_be_read_is_told_with_the_time_that_stands_for_it() -> None:
+    """The scheduled time before is 24 hours earlier here."""
+    unreadable = "the result of the run before is none of a job's, or cannot be read (KeyError)"
+    call = replace(command("echo", "{last_success:%F}"), last_success_unreadable=unreadable)
+    async with bench() as made:
+        result = await made.run(call)
+        other = await made.run(replace(call, step=replace(call.step, params={"argv": ["true"]})))
+    assert result.output["stdout"] == "2027-02-28\n"
+    assert result.reason == f"`last_success` stands for the scheduled time before: {unreadable}"
+    assert other.reason == ""
