@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from activities.errors import HandlerError, Problem
 from activities.steps.step_output import STEPS, as_text, output_problem, pick, step_named
+from activities.steps.time_text import is_format, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -31,7 +32,6 @@ _SECRET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 MOST_TOLD = 20
 """Faults of one text."""
 _LONGEST_SHOWN, _LONGEST_INSIDE = 60, 1_000
-_DIRECTIVE = re.compile(r"%[-_0^#]?[aAbBcCdDeFfgGhHIjklmMnpPrRsStTuUVwWxXyYzZ%]")
 _KEY = "`{0}` is a key, and keys are literal; templates and secrets stand in values alone"
 
 
@@ -195,7 +195,7 @@ def fill(part: Part, names: Names, secret: Callable[[str], str] | None) -> str:
         return secret(part.text)
     name, _, form = part.text.partition(":")
     value = names[name]
-    return _time(value, form) if isinstance(value, datetime) else str(value)
+    return time_text(value, form) if isinstance(value, datetime) else str(value)
 
 
 def output_value(part: Part, names: Names) -> Any:
@@ -204,18 +204,6 @@ def output_value(part: Part, names: Names) -> Any:
         return pick(part.text, names)
     except LookupError as error:
         raise HandlerError(str(error.args[0]), permanent=True) from None
-
-
-def _time(when: datetime, form: str) -> str:
-    if not form:
-        text = when.isoformat(timespec="seconds")
-        return text.removesuffix("+00:00") + "Z" if when.tzname() == "UTC" else text
-    # The C library's `%s` takes the fields for the machine's own local time, whatever the zone.
-    form = _DIRECTIVE.sub(lambda found: str(int(when.timestamp())) if found[0] == "%s" else found[0], form)
-    try:
-        return when.strftime(form)
-    except ValueError as error:
-        raise HandlerError(f"the format `{form!a}` cannot be used: {error}", permanent=True) from None
 
 
 def _problem(part: Part, allowed: Collection[str]) -> str | None:
@@ -246,8 +234,7 @@ def _field_problem(part: Part, allowed: Collection[str]) -> str | None:
         return None
     if name not in TIMES:
         return f"`{name}` takes no format; write `{{{name}}}`"
-    rest = _DIRECTIVE.sub("", form)
-    if rest == form or "%" in rest:
+    if not is_format(form):
         return f"`{form}` is no date format; write one like `{{{name}:%Y-%m-%d}}`, or `{{{name}}}` for RFC 3339"
     return None
 
