@@ -74,7 +74,10 @@ class ServerError(TickwrightError):
     """The Temporal server refused or could not answer. `code` is the name of the gRPC status, such as `UNAVAILABLE`."""
 
     def __init__(self, what: str, code: str, detail: str) -> None:
-        super().__init__(f"{what}: the server answered {code}: {detail}")
+        no_answer = code in {"CANCELLED", "DEADLINE_EXCEEDED"}  # What the client says of a call that took too long.
+        super().__init__(
+            f"{what}: {'no answer from the server' if no_answer else f'the server answered {code}'}: {detail}"
+        )
         self.what, self.code, self.detail = what, code, detail
 
 
@@ -84,6 +87,17 @@ class ServerAwayError(ServerError):
 
 class OvertakenError(ServerError):
     """A schedule is no longer the one that an update was made for. The V2 scheduler says so; V1 drops the update instead."""
+
+
+class NoNamespaceError(ServerError):
+    """The server has no such namespace."""
+
+    def __init__(self, what: str, namespace: str, detail: str) -> None:
+        advice = (
+            f"set TEMPORAL_NAMESPACE to one that is there, or make it: temporal operator namespace create --namespace {namespace} "
+            "(on Temporal Cloud: tcld namespace create)"
+        )
+        super().__init__(what, "NOT_FOUND", f"{detail}; {advice}")
 
 
 class MissingAttributesError(TickwrightError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from schedules.lint.commands import command_findings
 from schedules.lint.labels import label_findings
 from schedules.lint.overlap import catch_up_findings, steps_findings
 from schedules.lint.project import project_findings
@@ -53,6 +54,7 @@ def findings(
             reading_findings(job, found, project.name, now),
             steps_findings(job),
             label_findings(job),
+            command_findings(job),
             secret_findings(job),
         )
         for finding in chain.from_iterable(seen):

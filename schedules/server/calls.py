@@ -12,7 +12,7 @@ import stamina
 import stamina.instrumentation
 from temporalio.service import RPCError, RPCStatusCode
 
-from schedules.errors import ServerAwayError, ServerError
+from schedules.errors import NoNamespaceError, ServerAwayError, ServerError
 from schedules.server.pace import Pace
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class Calls:
                     raise
             return await self._repeated(call, request, left)
         except RPCError as error:
+            if _is_about_the_namespace(error):
+                raise NoNamespaceError(what, str(getattr(request, "namespace", "")), error.message) from error
             kind = ServerAwayError if self._is_away() else ServerError
             raise kind(what, error.status.name, error.message) from error
 
@@ -107,6 +109,12 @@ class Calls:
     def _silent(self) -> float:
         """Seconds since any call was answered, if the last one was not."""
         return time.monotonic() - self._answered_at if self._away else 0.0
+
+
+def _is_about_the_namespace(error: RPCError) -> bool:
+    """Whether it is the namespace that was not found; the status alone does not tell."""
+    details = error.grpc_status.details if error.status == RPCStatusCode.NOT_FOUND else ()
+    return any(detail.type_url.endswith(".NamespaceNotFoundFailure") for detail in details)
 
 
 def _is_transient(error: Exception) -> bool:

@@ -227,7 +227,7 @@ async def test_a_namespace_that_does_not_exist_is_named(deploy: Deploy) -> None:
     env = {**deploy.environ, "TEMPORAL_NAMESPACE": "nowhere"}
     finished = await run_command("schedules.sync", deploy.folder, env=env)
     assert finished.code == 1
-    assert "nowhere" in finished.stderr
+    assert "temporal operator namespace create --namespace nowhere" in finished.stderr
     assert "Traceback" not in finished.stderr
 
 
