@@ -1,9 +1,11 @@
 """From what a spec says about missed runs to the server's catch-up window and what a late run is told. Pure.
 
-The server knows no number of runs, only how late one may start. Under an overlap policy that holds at most two late runs
-the window is a year, so that there always is a run that decides about all that was missed and records what does not run.
-Under the others each missed occurrence in the window becomes a run, so it is just long enough for those that are wanted. A
-start that waits for the run before it is not measured by the window: the server counts from that run's end (seen on 1.32.0).
+The server knows no number of runs, only how late one may start. The window is a year, so that there always is a run that
+decides about all that was missed and records what does not run. Under `allow_all` each missed occurrence in the window becomes a
+run at once, so it is just long enough for those that are wanted.
+
+No shorter window under `buffer_all`: on Temporal's V2 scheduler a start that has waited for the run before it for longer than the
+window is dropped, and what waits behind it is never started (seen on 1.32.0). V1 counts from that run's end.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ def compile_catch_up(job: JobSpec, times: Times, begin: datetime) -> CatchUpRequ
     late_after = late_after_of(times, begin) + times.jitter
     late_after = late_after if deadline is None else min(late_after, deadline)
     most = spec.max_missed or 1
-    if not overlap_policy(job.overlap).keeps_all:
+    if not overlap_policy(job.overlap).side_by_side:
         window: float = YEAR
     else:
         span = late_after if spec.policy == "skip" else longest_span(times, begin, most)
