@@ -10,7 +10,7 @@ from schedules.console.terminal import STDOUT
 if TYPE_CHECKING:
     import argparse
 
-HEAD = "# Written by `python -m schedules rules`; thresholds stand under `alerts` in the specs.\n"
+HEAD = "# Written by `tickwright rules`; thresholds stand under `alerts` in the specs.\n"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -21,6 +21,7 @@ import schedules.console.terminal
 import worker.__main__
 import worker.codec_server
 import worker.dev.run
+import worker.verbs
 from activities.observe import RunEnded, StepFinished, StepStarted
 from schedules.commands.explain import UI_URL
 from schedules.lint.load import load_checked
@@ -39,6 +40,7 @@ ENTRIES = {
     "schedules": schedules.__main__,
     "schedules.monitor": schedules.commands.monitor,
     "schedules.sync": schedules.commands.sync,
+    "tickwright": worker.verbs,
     "worker": worker.__main__,
     "worker.codec_server": worker.codec_server,
     "worker.dev": worker.dev.run,
@@ -78,7 +80,7 @@ def test_every_page_is_read_from_the_readme() -> None:
 def parse(module: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> argparse.Namespace:
     """What the real parser of a command makes of the arguments; SystemExit where it does not like them."""
     entry, parsed = ENTRIES[module], list[Any]()
-    for place in (entry, schedules.console.terminal):  # The worker imports it late.
+    for place in (entry, schedules.__main__, schedules.console.terminal):  # The worker imports it late.
         monkeypatch.setattr(place, "run", lambda parser, given: parsed.append(parser.parse_args(given)), raising=False)
     entry.main(arguments)
     namespace: argparse.Namespace = parsed[0]
@@ -134,7 +136,7 @@ def test_every_command_is_one_that_there_is(line: str, monkeypatch: pytest.Monke
         case "python":
             check_python(words[1:], monkeypatch)
         case "tickwright":
-            assert callable(parse("schedules", words[1:], monkeypatch).execute)
+            assert callable(parse("tickwright", words[1:], monkeypatch).execute)
         case "temporal":
             check_temporal(words[1:])
         case "kubectl":

@@ -140,7 +140,7 @@ async def test_rules_stand_alone_on_standard_output(tmp_path: Path, name: str) -
     done = await run_command("schedules", "rules", "spec.yaml", "--modules", "noisy", cwd=tmp_path, env=env)
     assert (done.code, done.stdout.partition("\n")[0]) == (
         0,
-        "# Written by `python -m schedules rules`; thresholds stand under `alerts` in the specs.",
+        "# Written by `tickwright rules`; thresholds stand under `alerts` in the specs.",
     )
     assert f"tickwright {name}/default" in done.stdout
     wrong = await run_command("schedules", "rules", "nothing.yaml", cwd=tmp_path)
