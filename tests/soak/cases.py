@@ -129,10 +129,11 @@ class Ground:
             lag = UNSETTLED_LAG
         reach = at + self.job.jitter + lag
         others = [run for run in self.runs if run not in case.runs]
-        holding = [run for run in others if _busy(run) and (run.taken or run.started) < reach and _open(run, at - lag)]
+        holding = [run for run in others if _at_work(run, at) or (_busy(run, reach) and _open(run, at - lag))]
         waiting = [run for run in others if _due(run) <= reach and run.started > at - lag]
         newer = [run for run in others if _due(run) > at]
-        free = max((run.closed or reach for run in holding), default=at) + lag
+        queue = [run for run in others if _due(run) < at and _open(run, at)]
+        free = max((run.closed or reach for run in [*holding, *queue]), default=at) + lag
         case.held = bool(holding)
         case.queued = any(run is not each for run in waiting for each in holding)
         case.replaced = any(_open(each, _due(run) - lag) for run in newer for each in holding)
@@ -143,9 +144,14 @@ def _due(run: Run) -> int:
     return time_of(run.id) or 0
 
 
-def _busy(run: Run) -> bool:
-    """Whether it did something, if only to wait for a newer occurrence that runs in its stead."""
-    if run.taken is None:
+def _at_work(run: Run, at: float) -> bool:
+    """Whether a worker had it just then, if only to decide that it does nothing."""
+    return run.taken is not None and run.taken <= at and _open(run, at)
+
+
+def _busy(run: Run, reach: float) -> bool:
+    """Whether it did something by then, if only to wait for a newer occurrence that runs in its stead."""
+    if run.taken is None or run.taken >= reach:
         return False
     return run.outcome not in DECIDED or (run.closed or run.taken + 9) - run.taken > 2
 

@@ -103,8 +103,9 @@ def _strangers(facts: Facts) -> Iterator[Finding]:
 def _triggered(facts: Facts) -> Iterator[Finding]:
     """Requests for a run now that were accepted have one."""
     for each in facts.triggered:
-        worked = sum(run.worked for run in facts.seen.runs.get(each.workflow_id, []))
-        if each.code == 0 and worked != 1:
+        runs = facts.seen.runs.get(each.workflow_id, [])
+        worked = sum(run.worked for run in runs)
+        if each.code == 0 and worked != 1 and not any(run.status in {"cancelled", "terminated"} for run in runs):
             yield Finding("doubled" if worked else "lost", each.job, each.begin, f"{worked} ran of {each}")
 
 
