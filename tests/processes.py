@@ -184,6 +184,7 @@ async def started_process(
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         limit=2**24,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # these tests may run under `nohup`
     )
     running = kind(process, mark)
     readers = [

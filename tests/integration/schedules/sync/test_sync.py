@@ -252,7 +252,7 @@ async def test_a_wrong_command_line_ends_with_2(tmp_path: Path, options: list[st
 
 async def test_a_warning_of_the_sdks_core_is_not_in_the_document(deploy: Deploy) -> None:
     """It warns of payloads over 512 KiB."""
-    http = {"url": "https://billing.internal/x", "body": "x" * 600_000}
+    http = {"url": "https://billing.internal/x", "json": ["x" * 120_000] * 5}
     deploy.job("large", run={"http": http})
     assert actions(await deploy.sync()) == [("create", "applied")]
 
