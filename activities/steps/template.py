@@ -217,7 +217,7 @@ def _problem(part: Part, allowed: Collection[str]) -> str | None:
         case "secret" if _SECRET_NAME.fullmatch(part.text):
             return None
         case "secret":
-            return f"`${{secret:{part.text}}}` names no secret: a name is letters, digits and `_`, a digit not first"
+            return f"`${{secret:{part.text}}}` names no secret; write letters, digits and `_`, a digit not first"
         case "field":
             return _field_problem(part, allowed)
 

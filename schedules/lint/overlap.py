@@ -26,8 +26,8 @@ LOOKED_AT = 3_000
 
 
 def catch_up_findings(job: JobSpec, found: JobTimes, now: datetime) -> Iterator[Finding]:
-    """Under overlap policies that keep all, every missed occurrence in the catch-up window starts, if only to end at once."""
-    if not overlap_policy(job.overlap).keeps_all or job.direct:
+    """Where runs go on side by side, every missed occurrence in the catch-up window starts at once, if only to end at once."""
+    if not overlap_policy(job.overlap).side_by_side or job.direct:
         return
     begin, end = horizon(now)
     rule = compile_catch_up(job, found.times, begin)
@@ -38,7 +38,7 @@ def catch_up_findings(job: JobSpec, found: JobTimes, now: datetime) -> Iterator[
         message = (
             f"a long outage can end with {most} late starts at once, of which {rule.max_missed} do the work: occurrences "
             f"are irregular, and the longest pause between them makes the server look back for {window}; choose an overlap "
-            "other than buffer_all and allow_all"
+            "other than allow_all"
         )
         yield Finding("catch-up-crowd", message, ("overlap",), job.name)
 

@@ -66,6 +66,7 @@ ENGINE = {"activities", "activities.occurrence", "activities.reboot_mark"}
 ENGINE |= {f"schedules.{room}" for room in ("commands", "cron", "recurrence", "times")}
 VIEWS = {"schedules.views"}
 FORMAT = {"activities.contract", "activities.errors", "activities.notices", "activities.overlap", "activities.steps"}
+FORMAT |= {"activities.watchdog"}
 FORMAT |= {
     "schedules.compile",
     "schedules.lint",

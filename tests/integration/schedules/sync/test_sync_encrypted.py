@@ -150,7 +150,8 @@ async def test_a_worker_without_the_key_is_told_before_anything_is_encrypted_wit
         refused = await deploy.run("--strict")
     async with worker(server.address, cwd=tmp_path, task_queue=name, TICKWRIGHT_CODEC_KEYS=OTHER):
         unread = await deploy.run("--strict")
-    async with worker(server.address, cwd=tmp_path, task_queue=name, TICKWRIGHT_CODEC_KEYS=f"{OLD},{NEW}"):
+    keys = f"{OLD},{NEW}"
+    async with worker(server.address, cwd=tmp_path, task_queue=name, allow_commands="true", TICKWRIGHT_CODEC_KEYS=keys):
         done = await deploy.run("--strict")
     assert refused.code == unread.code == 1
     assert "no key `new` in " in refused.stderr
