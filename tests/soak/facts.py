@@ -75,9 +75,8 @@ async def collect(world: World, operators: Operators, begin: float, end: float, 
     names = operators.random.sample(list(operators.jobs), 14 if short else len(operators.jobs))
     async with asking(world.address) as asked:
         lines = await verdicts(asked, names, begin)
-        unusual = [
-            (job, at) for job, each in lines.items() for at, line in each.items() if line["outcome"] != "succeeded"
-        ]
+        settled = [(job, at, line) for job, each in lines.items() for at, line in each.items() if at <= end]
+        unusual = [(job, at) for job, at, line in settled if line["outcome"] not in {"succeeded", "running"}]
         chosen = operators.random.sample(unusual, min(len(unusual), 6 if short else MOST_EXPLAINED))
         told, counted = await explained(asked, chosen), await missed(asked, begin)
     facts = Facts(
