@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from temporalio import activity
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ActivityError, ApplicationError
@@ -22,7 +23,7 @@ from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 
 from activities import JobContext
-from activities.contract import Handover, JobResult, LastSuccess, RetryRequest, StepRequest
+from activities.contract import OFFERED_ELSEWHERE, Handover, JobResult, LastSuccess, RetryRequest, StepRequest
 from tests.child_workflow import Child
 from tests.runs import SCHEDULED_AT, current_details, failure, start
 from tests.servers import TEST_SERVER
@@ -42,6 +43,12 @@ async def time() -> AsyncIterator[WorkflowEnvironment]:
         yield environment
 
 
+@activity.defn(name=OFFERED_ELSEWHERE)
+async def offered_nowhere(_workflow_type: str) -> bool:
+    """There is no other worker."""
+    return False
+
+
 @pytest_asyncio.fixture(loop_scope="module")
 async def script(time: WorkflowEnvironment, name: str) -> AsyncIterator[Script]:
     """A worker on the task queue `name` whose handler `play` follows the script."""
@@ -52,7 +59,7 @@ async def script(time: WorkflowEnvironment, name: str) -> AsyncIterator[Script]:
             time.client,
             task_queue=name,
             workflows=[JobWorkflow, Child, UnknownWorkflow],
-            activities=parts.activities.activities,
+            activities=[*parts.activities.activities, offered_nowhere],
             max_heartbeat_throttle_interval=timedelta(seconds=0.1),
         ),
     ):

@@ -97,6 +97,8 @@ async def test_each_run_of_an_incident_says_which_channel_was_told_and_why_not(
         )
 
     since = first.removeprefix(f"{job}-")
+    notices = {each["channel"]: each["state"] for each in open_then[job].pop("notices")}
+    assert notices == {"hook": "delivered", "away": "under_way"}
     assert open_then == {job: {"since": since, "told_from_failure": 2, "channels": ["hook", "away"]}, silent: None}
     assert below[0]["notices"] == []
     assert below[0]["none_because"] == "failure 1 in a row, and people are told of number 2 (after: 2)"
