@@ -58,6 +58,9 @@ class _Decision:
         return self._stand_back()
 
     def _wanted(self) -> bool:
+        """Whether it is among the newest; what an earlier late run has decided about is not weighed anew."""
+        if self._is_decided(self._scheduled):
+            return False
         return self._rule.policy != "skip" and len(self._newest()) < self._rule.max_missed
 
     def _is_decided(self, at: datetime) -> bool:

@@ -149,6 +149,9 @@ OTHERS = "superseded: 06:00; 3 not run 03:00-05:00; to 06:00"
         (Case("03:00", "08:50", overlap="buffer_one", caught_up_to="06:00"), "superseded: 08:00; 1 not run 07:00-07:00; to 08:00"),
         (Case("03:00", "08:50", overlap="buffer_all", caught_up_to="06:00"), "superseded: "),
         (Case("03:00", "06:50", overlap="buffer_all", policy="skip", caught_up_to="06:00"), "skipped: "),
+        # The server was back at 04:30, the workers at 06:30; the run before this one, which waited for them, has decided up to 06:00.
+        (late_after_a_wait(overlap="buffer_all", scheduled="03:00", policy="run_all", max_missed=2, caught_up_to="06:00"), "superseded: "),
+        (late_after_a_wait(overlap="buffer_all", scheduled="04:00", caught_up_to="06:00"), "superseded: "),
         # The server was back at 04:30, and the run then waited until 08:10 for the run before it. Under buffer_all those
         # that came due meanwhile start by themselves; under the others this one stands for all.
         *[(late_after_a_wait(overlap=each), "superseded: 08:00; 5 not run 03:00-07:00; to 08:00") for each in ("buffer_one", "cancel_other")],
