@@ -85,7 +85,7 @@ Names = Annotated[Items[str], BeforeValidator(_as_list, json_schema_input_type=l
 
 
 class WebhookSpec(Spec):
-    """A POST of a JSON document, which docs/jobs.md describes."""
+    """A POST of a JSON document, which docs/notices.md describes."""
 
     url: WebAddress = Field(description="Where to; secrets by reference.", examples=["${secret:HOOK_URL}"])
     headers: dict[Word, Word] = Field(default_factory=dict, description="Further headers; secrets by reference.")

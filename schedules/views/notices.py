@@ -26,9 +26,9 @@ def alerts_json(alerts: Alerts) -> dict[str, Any]:
 def alert_lines(alerts: Alerts) -> Iterator[tuple[str, str]]:
     """Labels and texts."""
     for each in alerts.sent:
-        yield "alert", _sent(each)
+        yield "notice", _sent(each)
     if alerts.why:
-        yield "alert", f"none: {alerts.why}"
+        yield "notice", f"none: {alerts.why}"
     if alerts.incident:
         yield "incident", _incident(alerts.incident)
 

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +25,13 @@ import worker.dev.run
 import worker.verbs
 from activities.observe import RunEnded, StepFinished, StepStarted
 from schedules.commands.explain import UI_URL
-from schedules.lint.load import load_checked
+from schedules.lint.findings import findings
+from schedules.lint.load import load_checked, load_compiled
 from schedules.monitor.export import Exporter, Seen
 from schedules.server.codec_keys import SETTINGS as CODEC_SETTINGS
 from schedules.source.user_modules import find_handlers, import_modules
 from tests import readme
+from tests.prose import too_long
 from worker.metrics.metrics import WorkerMetrics
 from worker.settings import SECRET_PREFIX, WorkerSettings
 
@@ -45,6 +48,7 @@ ENTRIES = {
     "worker.codec_server": worker.codec_server,
     "worker.dev": worker.dev.run,
 }
+NOW = datetime(2027, 1, 11, 12, tzinfo=UTC)
 UNCHECKED = {".", "cp", "crontab", "echo", "journalctl", "export", "mkdir", "perl", "rm", "tcld"}
 OF_A_COMMAND = {"JOB", "STEP", "SCHEDULED_AT", "ATTEMPT", "IDEMPOTENCY_KEY"}
 OF_COMPOSE = {"BUILD", "IMAGE", "SECRETS", "SPECS", "USER"}
@@ -56,7 +60,7 @@ COPIES = {line.split()[3]: line.split()[2] for line in COMMANDS if line.startswi
 def test_the_generated_parts_are_those_of_the_code() -> None:
     assert readme.text() == readme.renewed(readme.text()), "run `make docs`"
     assert "`schedule` |" in readme.section("Spec reference")
-    assert "TICKWRIGHT_TASK_QUEUE" in readme.section("In production")
+    assert "TICKWRIGHT_TASK_QUEUE" in readme.section("Worker settings")
 
 
 @pytest.mark.parametrize(("page", "target"), readme.links(), ids=lambda given: getattr(given, "name", given))
@@ -75,6 +79,11 @@ def test_every_page_is_read_from_the_readme() -> None:
         (page.parent / target.partition("#")[0]).resolve() for page, target in readme.links() if page == readme.PAGES[0]
     }
     assert set(readme.PAGES[1:]) <= led_to
+
+
+@pytest.mark.parametrize("page", readme.PAGES, ids=lambda page: page.name)
+def test_every_sentence_can_be_read_once(page: Path) -> None:
+    assert list(too_long(page.read_text(encoding="utf-8"))) == []
 
 
 def parse(module: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> argparse.Namespace:
@@ -151,18 +160,22 @@ def test_every_command_is_one_that_there_is(line: str, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("option", ["--dry-run", "--check", "--no-prune", "--adopt"])
 def test_the_table_of_options_names_options(option: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert f"| `{option}` |" in readme.section("Commands and exit codes")
+    assert f"| `{option}` |" in readme.section("Options of sync")
     parse("schedules.sync", [option, "--max-delete", "3", "--output", "json", "jobs"], monkeypatch)
 
 
 @pytest.mark.parametrize("block", readme.blocks(readme.text(), "yaml"), ids=lambda block: block.text[:30])
-def test_every_spec_is_right_or_is_shown_to_be_wrong(block: readme.Block, tmp_path: Path) -> None:
+def test_lint_finds_nothing_in_a_spec(block: readme.Block, tmp_path: Path) -> None:
+    """No error and no warning; the tutorial corrects one duration."""
     handlers = find_handlers(
         import_modules(["examples.handlers", "examples.payments.payroll", "activities.idempotency.pruning"])
     )
     (tmp_path / "spec.yaml").write_text(block.text.replace("{every: 10}", "{every: 10s}"))
 
-    load_checked([str(tmp_path)], None, handlers)
+    project, times = load_compiled([str(tmp_path)], None, handlers, NOW)
+
+    found = findings(project, times, NOW)
+    assert [str(each) for each in found if each.severity != "info"] == []
 
 
 def test_the_specs_that_compose_applies_are_right() -> None:

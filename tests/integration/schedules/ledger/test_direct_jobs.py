@@ -100,4 +100,4 @@ async def test_a_chain_of_workflow_runs_is_one_run_to_every_command(
     assert document["occurrence"]["run"]["workflow_runs"] == 3
     assert "chain      3 workflow runs in a row" in text
     assert "failed: never" in text
-    assert "alert      none: not known for a workflow that the schedule starts itself (direct)" in text
+    assert "notice     none: not known for a workflow that the schedule starts itself (direct)" in text

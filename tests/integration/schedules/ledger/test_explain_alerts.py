@@ -111,15 +111,15 @@ async def test_each_run_of_an_incident_says_which_channel_was_told_and_why_not(
     assert by_channel["away"]["state"] == "under_way"
     assert by_channel["away"]["error"].startswith("channel away: no answer")
     assert failure[0]["none_because"] is None
-    assert "alert      failure to channel hook: delivered at 20" in failure[1]
-    assert "alert      failure to channel away: not delivered yet" in failure[1]
+    assert "notice     failure to channel hook: delivered at 20" in failure[1]
+    assert "notice     failure to channel away: not delivered yet" in failure[1]
     assert f"incident   failure 2 in a row; since {since}, told of {second}, ended by {recovered}" in failure[1]
     assert during[0]["none_because"] == f"the incident, open since {since}, had been told already, of {second}"
     assert {(each["event"], each["channel"]) for each in recovery[0]["notices"]} == {("recovery", "hook")}
     assert recovery[0]["incident"]["failure_in_a_row"] is None
     assert well[0]["none_because"] == "it succeeded, and no incident was open"
     assert unwatched[0]["none_because"].startswith("no channel: ")
-    assert "alert      none: no channel" in unwatched[1]
+    assert "notice     none: no channel" in unwatched[1]
 
 
 async def test_a_notice_that_was_given_up_says_so(
