@@ -11,6 +11,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.account.at_work import Untaken, untaken_at
 from activities.account.due_times import DueTimes, Occurrences, Span
+from activities.account.held_back import SLACK, holder_among
 from activities.account.history import last_write
 from activities.account.reading import RPC_TIMEOUT, described_schedule, scheduler_record
 from activities.account.record import TRIGGER_DELAY, time_of
@@ -142,31 +143,31 @@ class Witness:
         return any([run.run_id != self._late.run_id async for run in runs])
 
     async def _holder(self, schedule: DescribeScheduleResponse) -> Holder | None:
-        """The run of the schedule that was open when this one was due, and had ended when it started."""
+        """The run of the schedule that held this one back, and had ended when it started."""
         policy = overlap_policy(self._late.catchup.overlap)
         if not (policy.waits or policy.ends_other):
             return None
         due = self._due_at(schedule)
         recent = [each for each in schedule.info.recent_actions if id_of(each) != self._late.workflow_id]
-        started = [each for each in recent if time_of(each.actual_time) <= due]
+        started = [each for each in recent if time_of(each.actual_time) <= due + SLACK]
         if started:
             names = [(id_of(each), each.start_workflow_result.run_id) for each in started[-FEW_RUNS:]]
         else:
             query = (
-                f'TemporalScheduledById = "{self._late.schedule}" AND StartTime <= "{due.isoformat()}"'
-                f' AND (CloseTime >= "{due.isoformat()}" OR ExecutionStatus = "Running")'
+                f'TemporalScheduledById = "{self._late.schedule}" AND StartTime <= "{(due + SLACK).isoformat()}"'
+                f' AND (CloseTime >= "{(due - SLACK).isoformat()}" OR ExecutionStatus = "Running")'
             )
             runs = self._client.list_workflows(query, limit=FEW_RUNS, rpc_timeout=RPC_TIMEOUT)
             names = [(run.id, run.run_id) async for run in runs if run.id != self._late.workflow_id]
-        for name, run_id in reversed(names):
-            run = await self._client.get_workflow_handle(name, run_id=run_id).describe(rpc_timeout=RPC_TIMEOUT)
-            if run.close_time and due <= run.close_time <= self._started + SECOND:
-                handle = self._client.get_workflow_handle(name, run_id=run_id)
-                return Holder(
-                    scheduled_time(name),
-                    [event async for event in handle.fetch_history_events(rpc_timeout=RPC_TIMEOUT)],
-                )
-        return None
+        handles = [self._client.get_workflow_handle(name, run_id=run_id) for name, run_id in names]
+        runs = [await handle.describe(rpc_timeout=RPC_TIMEOUT) for handle in handles]
+        ended = [run for run in runs if run.close_time is not None and run.close_time <= self._started + SECOND]
+        if (held := holder_among(ended, due)) is None:
+            return None
+        handle = self._client.get_workflow_handle(held.id, run_id=held.run_id)
+        return Holder(
+            scheduled_time(held.id), [event async for event in handle.fetch_history_events(rpc_timeout=RPC_TIMEOUT)]
+        )
 
     async def _times_of(self, holder: Holder) -> Occurrences | None:
         """The times of the schedule when it started a run: they may have been changed since."""
@@ -184,7 +185,8 @@ class Witness:
 
     async def _untaken(self, holder: Holder) -> Untaken | None:
         """When no worker had the run before this one, though this one was due."""
-        found = untaken_at(holder.events, self._scheduled, timedelta(seconds=self._late.catchup.late_after))
+        began = time_of(holder.events[0].event_time)
+        found = untaken_at(holder.events, max(self._scheduled, began), timedelta(seconds=self._late.catchup.late_after))
         return found if found and await self._no_worker_from(found.begin) else None
 
     async def _no_worker_from(self, begin: datetime) -> bool:

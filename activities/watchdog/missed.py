@@ -18,12 +18,12 @@ from temporalio.client import (
 from temporalio.common import SearchAttributeKey
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.account.held_back import held_back
 from activities.contract import OUTCOME_ATTRIBUTE
 from activities.notices.contract import LOOK_FOR_MISSED
 from activities.occurrence import occurrence_id, stamp
 from activities.overlap import overlap_policy
 from activities.watchdog.contract import Finding, Look, Seen
-from activities.watchdog.held_back import held_back
 from activities.watchdog.rules import Tally, begins_with, is_after_outage, is_to_be_asked, latest_to_ask
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from activities.watchdog.held_back import held_back
+from activities.account.held_back import held_back
 from schedules.text.duration import format_duration
 
 if TYPE_CHECKING:
