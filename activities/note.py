@@ -10,6 +10,7 @@ SIGNATURE = "Tickwright:"
 RESUMED = f"{SIGNATURE} resumed, for a run succeeded"
 """The note of a schedule that failures had paused."""
 _PAUSED = re.compile(r"paused by .+? at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
+_UNTIL = re.compile(r"paused by .+? at \d{4}-.+ \(until (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)")
 _SINCE = re.compile(r" \(paused since (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)(?: \(until [^()]+\))?$")
 """Of a pause of a job that was paused already."""
 
@@ -17,4 +18,10 @@ _SINCE = re.compile(r" \(paused since (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)(?: \(u
 def paused_at(note: str) -> datetime | None:
     """When the pause of a note of the verb `pause` began; None for another note."""
     found = _PAUSED.match(note) and (_SINCE.search(note) or _PAUSED.match(note))
+    return datetime.fromisoformat(found[1]) if found else None
+
+
+def paused_until(note: str) -> datetime | None:
+    """When the pause of a note of ours ends by itself; None for one that does not, and for a note of somebody else."""
+    found = _UNTIL.fullmatch(note)
     return datetime.fromisoformat(found[1]) if found else None

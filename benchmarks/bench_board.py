@@ -26,12 +26,13 @@ from playwright.async_api import Browser, async_playwright
 from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
+from activities.account.facts import Run
 from activities.occurrence import stamp
 from schedules.board.latest import Latest
 from schedules.board.picture import Picture
 from schedules.board.routes import Board
 from schedules.cron import between
-from schedules.ledger.facts import Job, Run
+from schedules.ledger.facts import Job
 from schedules.ledger.records import Records
 from schedules.ledger.selection import Selection
 from schedules.model import Interval, Times

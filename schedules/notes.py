@@ -14,7 +14,6 @@ from schedules.text.shown import printable
 
 LONGEST_REASON = 500
 """Characters; the server takes 1,000 for the whole note."""
-_UNTIL = re.compile(r"paused by .+? at \d{4}-.+ \(until (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)")
 _SYNCED = re.compile(rf"{re.escape(SIGNATURE)} (\w+) by .+ at (\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 _MAKE_UP = re.compile(
     r"resumed by .+? at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?:: .*)? "
@@ -77,12 +76,6 @@ def make_up_of(note: str) -> MakeUp | None:
 def resumed_note(until: datetime) -> str:
     """The note left when a `--until` pause ends."""
     return f"resumed at {stamp(until)}, as the pause had said"
-
-
-def paused_until(note: str) -> datetime | None:
-    """When the pause of a note of ours ends by itself; None for one that does not, and for a note of somebody else."""
-    found = _UNTIL.fullmatch(note)
-    return datetime.fromisoformat(found[1]) if found else None
 
 
 def checked_reason(text: str) -> str:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from activities.account.facts import Run, Status
 from activities.occurrence import stamp
 from schedules.board.latest import Latest
 from schedules.board.picture import Picture
 from schedules.board.routes import Board
 from schedules.cron import between
-from schedules.ledger.facts import Job, Run, Status
+from schedules.ledger.facts import Job
 from schedules.ledger.selection import Selection
 from schedules.model import Calendar, Interval, Range, Times
 from schedules.monitor.known import Known

@@ -11,12 +11,13 @@ from pathlib import Path
 
 from playwright.async_api import async_playwright
 
+from activities.account.facts import Run, Status
 from activities.occurrence import stamp
 from schedules.board.latest import Latest
 from schedules.board.picture import Picture
 from schedules.board.routes import Board
 from schedules.cron import between
-from schedules.ledger.facts import Job, Run, Status
+from schedules.ledger.facts import Job
 from schedules.ledger.overview import Close
 from schedules.ledger.selection import Selection
 from schedules.ledger.state import state_of

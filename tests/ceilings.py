@@ -18,7 +18,6 @@ EXCEPTIONS: dict[str, str] = {
     "schedules/commands": "one file a verb, and the options that they share",
     "schedules/commands/backfill.py:_backfill": "one request after the other, each with its answer to the terminal",
     "schedules/commands/sync.py:configure": "a list of options",
-    "schedules/ledger": "the rules of one account and what reads them",
     "schedules/ledger/records.py": "everything that is asked of Temporal about runs",
     "schedules/testing.py": "one twin of the server",
     "worker/logs.py:configure_logs": "one call with the processors in their order",

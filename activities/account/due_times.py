@@ -7,7 +7,7 @@ from datetime import MAXYEAR, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
 JUST_AFTER = timedelta(microseconds=1)
@@ -64,6 +64,19 @@ class DueTimes:
             first, last = max(start, _after(span.begin)), min(end, _after(span.end))
             found += span.occurrences.count_between(first, last) if first < last else 0
         return found
+
+
+def between(occurrences: Occurrences, start: datetime, end: datetime) -> Iterator[datetime]:
+    """The times from start up to, and not including, end."""
+    at = occurrences.next_after(start - JUST_AFTER)
+    while at is not None and at < end:
+        yield at
+        at = occurrences.next_after(at)
+
+
+def is_among(at: datetime, occurrences: Occurrences) -> bool:
+    """Whether an instant of whole seconds is one of the times."""
+    return occurrences.next_after(at - JUST_AFTER) == at
 
 
 def without(spans: Iterable[Span], pauses: Iterable[tuple[datetime, datetime]]) -> list[Span]:

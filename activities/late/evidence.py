@@ -160,8 +160,8 @@ class Witness:
             runs = self._client.list_workflows(query, limit=FEW_RUNS, rpc_timeout=RPC_TIMEOUT)
             names = [(run.id, run.run_id) async for run in runs if run.id != self._late.workflow_id]
         handles = [self._client.get_workflow_handle(name, run_id=run_id) for name, run_id in names]
-        runs = [await handle.describe(rpc_timeout=RPC_TIMEOUT) for handle in handles]
-        ended = [run for run in runs if run.close_time is not None and run.close_time <= self._started + SECOND]
+        described = [await handle.describe(rpc_timeout=RPC_TIMEOUT) for handle in handles]
+        ended = [run for run in described if run.close_time is not None and run.close_time <= self._started + SECOND]
         if (held := holder_among(ended, due)) is None:
             return None
         handle = self._client.get_workflow_handle(held.id, run_id=held.run_id)

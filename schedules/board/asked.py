@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from activities.account.verdict import SLACK
 from activities.occurrence import stamp
 from schedules.board.cells import CELL
 from schedules.board.kinds import kind_of
@@ -14,7 +15,6 @@ from schedules.console.table import one_line
 from schedules.errors import TickwrightError
 from schedules.ledger.explain import explain
 from schedules.ledger.occurrences import ledger
-from schedules.ledger.reasons import SLACK
 from schedules.views.explain import explained_lines
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
+    from activities.account.facts import Run
     from schedules.board.kinds import Kind
-    from schedules.ledger.facts import Run
 
 PASSING: frozenset[Kind | None] = frozenset({"due", "waiting"})
 """What a time without a run is said to be only as long as a ledger holds it."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from schedules.ledger.facts import NOT_RUN, TROUBLE
+from activities.account.facts import NOT_RUN, TROUBLE
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from schedules.ledger.facts import Verdict
+    from activities.account.facts import Verdict
     from schedules.ledger.occurrences import Occurrence
 
 Kind = Literal[

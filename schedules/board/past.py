@@ -7,20 +7,21 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import TYPE_CHECKING
 
+from activities.account.verdict import SLACK
 from schedules.board.cells import CELL, Cell, Cells
 from schedules.board.kinds import kind_of, run_kind
 from schedules.cron import between
 from schedules.ledger.occurrences import Occurrence
 from schedules.ledger.overview import dated
-from schedules.ledger.reasons import SLACK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from activities.account.facts import Run
     from schedules.board.day import Day
     from schedules.board.fires import Fires
     from schedules.board.kinds import Kind
-    from schedules.ledger.facts import Job, Run
+    from schedules.ledger.facts import Job
     from schedules.ledger.state import JobState
     from schedules.monitor.known import Known
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from schedules.ledger.facts import Job, Run
+    from activities.account.facts import Run
+    from schedules.ledger.facts import Job
     from schedules.ledger.selection import Selection
     from schedules.ledger.state import JobState
     from schedules.model import Times

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from activities.account.facts import NOT_RUN
 from schedules.board.cells import marks_json
 from schedules.board.kinds import RANK
 from schedules.board.past import pending
 from schedules.console.table import one_line
-from schedules.ledger.facts import NOT_RUN
 from schedules.ledger.status import WORST_FIRST
 from schedules.monitor.figures import next_start
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from activities.account.facts import Run
     from schedules.board.cells import Cell
     from schedules.board.past import Frame, Past
-    from schedules.ledger.facts import Run
     from schedules.ledger.state import JobState
     from schedules.monitor.known import Known
     from schedules.spec.job import JobSpec

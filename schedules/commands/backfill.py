@@ -115,10 +115,10 @@ async def _backfill(
     interval: float,
     stop: Event,
 ) -> int:
+    from activities.account.facts import NEVER
     from activities.occurrence import stamp
     from schedules.commands.backfill_answers import said, show_plan, tell_plan
     from schedules.errors import SettingsError
-    from schedules.ledger.facts import NEVER
     from schedules.operating.holes import holes
     from schedules.operating.nobody import nobody_there
     from schedules.operating.order import request_for

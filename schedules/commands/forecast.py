@@ -79,8 +79,8 @@ async def planned(records: Records, meant: Selection, start: datetime, end: date
 
 
 def _planned(job: Job) -> Planned:
+    from activities.note import paused_until
     from schedules.ledger.forecast import Planned
-    from schedules.notes import paused_until
 
     resumes_at = paused_until(job.note) if job.paused else None
     return Planned(job.name, job.times, job.paused, job.overlap, job.window, job.catchup, resumes_at)

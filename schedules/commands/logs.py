@@ -15,7 +15,8 @@ from schedules.ledger.selection import job_or_its_past
 if TYPE_CHECKING:
     import argparse
 
-    from schedules.ledger.facts import Job, Run
+    from activities.account.facts import Run
+    from schedules.ledger.facts import Job
     from schedules.ledger.records import Records
     from schedules.ledger.story import StepStory
 

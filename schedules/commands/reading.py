@@ -48,7 +48,7 @@ async def _connected(work: Callable[[Records, datetime], Awaitable[int]]) -> int
 
 def verdicts(text: str) -> Sequence[str]:
     """An option's comma-separated outcomes. Raises SettingsError with the known ones."""
-    from schedules.ledger.facts import Verdict
+    from activities.account.facts import Verdict
     from schedules.text.nearest import suggestion
 
     known = get_args(Verdict)

@@ -8,16 +8,17 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from activities.account.verdict import SLACK
 from activities.occurrence import stamp
 from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.occurrences import ledger
-from schedules.ledger.reasons import SLACK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from activities.account.facts import Run
     from activities.account.record import SchedulerRecord
-    from schedules.ledger.facts import Job, Run
+    from schedules.ledger.facts import Job
     from schedules.ledger.occurrences import Occurrence
     from schedules.ledger.records import Records
 

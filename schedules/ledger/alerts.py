@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from activities.account.facts import NOT_RUN
 from activities.occurrence import stamp
-from schedules.ledger.facts import NOT_RUN
 from schedules.text.duration import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from activities.account.facts import Run, Verdict
     from activities.notices.contract import AlertRequest
     from activities.watchdog.contract import WatchedJob, WatchState
-    from schedules.ledger.facts import Run, Verdict
     from schedules.ledger.notices import Sent, Told
 
 MISSABLE: frozenset[Verdict] = frozenset({"missed", "paused", "used_up", "due", "waiting", "too_late", "skipped"})

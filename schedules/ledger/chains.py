@@ -11,7 +11,8 @@ from activities.contract import JOB_WORKFLOW
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from schedules.ledger.facts import Job, Run, Status
+    from activities.account.facts import Run, Status
+    from schedules.ledger.facts import Job
 
 AT_ONCE = timedelta(seconds=1)
 """The server begins the next one in the moment in which it ends the one before; whoever else starts it takes longer."""

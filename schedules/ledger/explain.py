@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
     from temporalio.api.history.v1 import HistoryEvent
 
+    from activities.account.facts import Run
     from activities.account.record import SchedulerRecord
     from schedules.ledger.alerts import Alerts
     from schedules.ledger.due import Due
-    from schedules.ledger.facts import Job, Run
+    from schedules.ledger.facts import Job
     from schedules.ledger.occurrences import Occurrence
     from schedules.ledger.records import Records
     from schedules.ledger.state import PauseEnd

@@ -7,18 +7,19 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from activities.account.verdict import Case, Reason, why_not
 from activities.contract import BACKFILL_PREFIX
 from activities.occurrence import stamp
 from schedules.cron import between
-from schedules.ledger.reasons import Case, Reason, why_not
 from schedules.ledger.replaced import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
+    from activities.account.facts import Run, Verdict
     from activities.account.record import SchedulerRecord
-    from schedules.ledger.facts import Job, Run, Verdict
+    from schedules.ledger.facts import Job
 
 Origin = Literal["schedule", "late_run", "trigger", "backfill", "by_hand", "new_build", "earlier_spec", "none"]
 SECOND = timedelta(seconds=1)

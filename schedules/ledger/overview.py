@@ -8,15 +8,15 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from activities.account.facts import TROUBLE
+from activities.account.verdict import SLACK
 from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE
 from activities.occurrence import job_of, stamp
 from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.account import may_account
 from schedules.ledger.chains import chained
-from schedules.ledger.facts import TROUBLE
 from schedules.ledger.occurrences import ledger
 from schedules.ledger.pauses import pause_end
-from schedules.ledger.reasons import SLACK
 from schedules.ledger.records import gathered
 from schedules.ledger.replaced import may_be_replaced, replaced
 from schedules.ledger.state import JobState, state_of
@@ -26,7 +26,8 @@ from schedules.notes import synced_at
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from schedules.ledger.facts import Job, Run
+    from activities.account.facts import Run
+    from schedules.ledger.facts import Job
     from schedules.ledger.occurrences import Occurrence
     from schedules.ledger.records import Records
     from schedules.model import Times

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from temporalio.api.enums.v1 import WorkflowExecutionStatus
 
 from activities.contract import RESUME_PREFIX
+from activities.note import paused_until
 from schedules.ledger.state import PauseEnd
-from schedules.notes import paused_until
 from schedules.server.workers import Workers
 
 if TYPE_CHECKING:

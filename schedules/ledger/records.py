@@ -46,9 +46,10 @@ if TYPE_CHECKING:
     )
     from temporalio.client import Client
 
+    from activities.account.facts import Run
     from activities.account.record import SchedulerRecord
     from activities.contract import JobResult
-    from schedules.ledger.facts import Job, Run
+    from schedules.ledger.facts import Job
 
 DIVISION = "TemporalScheduler"
 PAGE = 1000

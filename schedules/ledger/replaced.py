@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from schedules.ledger.facts import Job, Run
+    from activities.account.facts import Run
+    from schedules.ledger.facts import Job
 
 BY_POLICY = "terminated by schedule overlap policy"
 """The reason that the server writes into the last event of a run that it terminates for another."""

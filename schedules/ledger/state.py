@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from activities.account.facts import LEFT_OUT, LOST, NOT_RUN, TROUBLE
+from activities.account.verdict import SLACK
 from activities.occurrence import stamp
 from schedules.cron.reboot import has_mark
-from schedules.ledger.facts import LEFT_OUT, LOST, NOT_RUN, TROUBLE
-from schedules.ledger.reasons import SLACK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from activities.account.facts import Run, Verdict
     from activities.account.record import Event
-    from schedules.ledger.facts import Job, Run, Verdict
+    from schedules.ledger.facts import Job
     from schedules.ledger.notices import Sent
     from schedules.ledger.occurrences import Occurrence
 

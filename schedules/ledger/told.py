@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from temporalio.api.history.v1 import HistoryEvent
     from temporalio.api.workflow.v1 import WorkflowExecutionInfo
 
-    from schedules.ledger.facts import Job, Run
+    from activities.account.facts import Run
+    from schedules.ledger.facts import Job
     from schedules.ledger.notices import Told
     from schedules.ledger.occurrences import Occurrence
     from schedules.ledger.records import Records

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from temporalio.api.enums.v1 import WorkflowExecutionStatus
 from temporalio.converter import PayloadConverter, value_to_type
 
+from activities.account.facts import Run, Status
 from activities.contract import ASKED_MEMO, BUILD_MEMO, JOB_WORKFLOW, OUTCOME_ATTRIBUTE, JobRequest
 from activities.occurrence import scheduled_time
 from schedules.cron.reboot import without_mark
-from schedules.ledger.facts import Job, Run, Status
+from schedules.ledger.facts import Job
 from schedules.plan.listed import LISTED_ENTRIES
 from schedules.server.translate_info import from_listing, from_search_attributes
 from schedules.server.translate_times import from_spec

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from schedules.ledger.facts import Run
+    from activities.account.facts import Run
     from schedules.ledger.records import Records
     from schedules.monitor.known import Known
     from schedules.monitor.memory import Memory

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from activities.account.facts import TROUBLE
 from schedules.cron.occurrences import next_after
-from schedules.ledger.facts import TROUBLE
 from schedules.ledger.state import count_of
 from schedules.monitor.deadline import expected_by, overdue, usual_duration
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from schedules.ledger.facts import Job, Run
+    from activities.account.facts import Run
+    from schedules.ledger.facts import Job
     from schedules.ledger.state import JobState
 
 LEFT_OUT_BY_OVERLAP = frozenset({"overlap_skipped"})

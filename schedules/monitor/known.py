@@ -6,18 +6,19 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from activities.account.verdict import SLACK
 from activities.overlap import overlap_policy
 from schedules.cron.occurrences import next_after, previous_before
 from schedules.ledger.chains import chained
 from schedules.ledger.overview import NO_REASON, Close, Look, dated, depends_on_overlap, look_at
-from schedules.ledger.reasons import SLACK
 from schedules.ledger.replaced import replaced
 from schedules.ledger.state import JobState, state_of
 from schedules.monitor.memory import Memory
 from schedules.plan.listed import cut
 
 if TYPE_CHECKING:
-    from schedules.ledger.facts import Job, Run, Verdict
+    from activities.account.facts import Run, Verdict
+    from schedules.ledger.facts import Job
     from schedules.ledger.occurrences import Occurrence
 
 SECOND = timedelta(seconds=1)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from temporalio.client import Client
 
-    from schedules.ledger.facts import Run
+    from activities.account.facts import Run
     from schedules.ledger.selection import Selection
     from schedules.server.pace import Pace
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from schedules.ledger.facts import NEVER, TROUBLE
+from activities.account.facts import NEVER, TROUBLE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from schedules.ledger.facts import Run
+    from activities.account.facts import Run
 
 MOST = 200
 """Runs of a job, the newest."""

@@ -6,11 +6,11 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from activities.account.facts import NEVER
+from activities.account.verdict import SLACK
 from activities.contract import JOB_WORKFLOW
 from activities.occurrence import stamp
-from schedules.ledger.facts import NEVER
 from schedules.ledger.overview import MOST_RUNS, RUNNING, closer, known_times, marked, runs_by_job
-from schedules.ledger.reasons import SLACK
 from schedules.ledger.records import Found, gathered
 from schedules.ledger.translate import SCHEDULED_BY
 from schedules.monitor.durations import read_durations, taken
@@ -20,7 +20,8 @@ from schedules.monitor.known import Known
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from schedules.ledger.facts import Job, Run
+    from activities.account.facts import Run
+    from schedules.ledger.facts import Job
     from schedules.ledger.records import Records
     from schedules.ledger.selection import Selection
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from activities.account.facts import Run
 from schedules.ledger.explain import story
-from schedules.ledger.facts import Run
 from schedules.ledger.translate import run_from
 
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ from datetime import timedelta
 from statistics import median
 from typing import TYPE_CHECKING
 
+from activities.account.facts import NEVER
 from activities.occurrence import stamp
-from schedules.ledger.facts import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
+    from activities.account.facts import Run, Verdict
     from activities.contract import BackfillProgress
-    from schedules.ledger.facts import Run, Verdict
     from schedules.ledger.occurrences import Occurrence
 
 GOES_ON: frozenset[Verdict] = frozenset({"running", "waiting", "buffered", "due", "not_yet_due"})

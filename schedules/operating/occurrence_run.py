@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from schedules.ledger.facts import Job, Run
+    from activities.account.facts import Run
+    from schedules.ledger.facts import Job
     from schedules.ledger.records import Records
     from schedules.model import ObservedSchedule
 

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from activities.account.facts import Run
     from activities.overlap import Overlap
-    from schedules.ledger.facts import Job, Run
+    from schedules.ledger.facts import Job
     from schedules.ledger.records import Records
     from schedules.operating.turn import Turn
 

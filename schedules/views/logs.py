@@ -11,7 +11,7 @@ from activities.occurrence import stamp
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from schedules.ledger.facts import Run
+    from activities.account.facts import Run
     from schedules.ledger.printed import Printed
     from schedules.ledger.story import StepStory, Story
 

@@ -11,7 +11,7 @@ from schedules.times.moment import local_text
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from schedules.ledger.facts import Run
+    from activities.account.facts import Run
     from schedules.ledger.occurrences import Occurrence
 
 COLUMNS = ("scheduled time", "outcome", "lateness", "duration", "attempts", "reason")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from temporalio.client import Client
 
-    from schedules.ledger.facts import Run
+    from activities.account.facts import Run
     from schedules.model import DesiredSchedule, Policies
 
 SECOND = timedelta(seconds=1)

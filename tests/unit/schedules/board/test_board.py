@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from activities.account.facts import Run, Verdict
 from schedules.board.asked import Questions
 from schedules.board.cells import CELL, Cell, Cells, marks_json
 from schedules.board.day import Day
@@ -17,7 +18,7 @@ from schedules.board.latest import Latest
 from schedules.board.past import Frame, past
 from schedules.board.picture import Picture
 from schedules.cron import between
-from schedules.ledger.facts import Job, Run, Verdict
+from schedules.ledger.facts import Job
 from schedules.ledger.forecast import Planned, forecast
 from schedules.ledger.occurrences import Occurrence, ledger
 from schedules.ledger.overview import Close

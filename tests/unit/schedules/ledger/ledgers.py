@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from schedules.ledger.facts import Job, Run
+from activities.account.facts import Run
+from schedules.ledger.facts import Job
 from schedules.model import Interval, Times
 from tests.factories import utc
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from activities.account.facts import Run, Verdict
 from activities.contract import TimesRequest
 from activities.notices.contract import AlertRequest, Target
 from activities.watchdog.contract import WatchedJob, WatchState
 from schedules.ledger.alerts import Alerts, Watching, of_missed, of_run
-from schedules.ledger.facts import Run, Verdict
 from schedules.ledger.notices import Reported, Sent, Told
 from schedules.views.notices import alert_lines
 from tests.unit.schedules.ledger.ledgers import MINUTE, NOON, run

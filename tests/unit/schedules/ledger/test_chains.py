@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import pytest
 
+from activities.account.facts import Run, Status
 from activities.contract import JOB_WORKFLOW
 from schedules.ledger.chains import chained
-from schedules.ledger.facts import Run, Status
 from schedules.ledger.occurrences import ledger
 from schedules.ledger.state import state_of
 from tests.unit.schedules.ledger.ledgers import MINUTE, NOON, job, run

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from activities.account.facts import Run
 from activities.account.record import Event
-from schedules.ledger.facts import Job, Run
+from schedules.ledger.facts import Job
 from schedules.ledger.notices import Sent
 from schedules.ledger.occurrences import ledger
 from schedules.ledger.replaced import may_be_replaced, replaced

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from activities.account.facts import Run
 from activities.account.record import Event, SchedulerRecord
+from activities.account.verdict import Case, Reason, why_not
 from activities.contract import CatchUpRequest, JobResult, NotRun
 from activities.occurrence import stamp
-from schedules.ledger.facts import Job, Run
+from schedules.ledger.facts import Job
 from schedules.ledger.occurrences import ledger
-from schedules.ledger.reasons import Case, Reason, why_not
 from schedules.model import Interval, Times
 from schedules.server.translate_times import to_spec
 from tests.unit.schedules.ledger.ledgers import MINUTE, NOON, TEN_MINUTES, job, run
@@ -169,7 +170,7 @@ CASES: dict[str, tuple[Reason, str, bool, str]] = {
         reason(job(), known=timeline(wakes=(NOON - TEN, NOW - 11 * SECOND))),
         "missed",
         True,
-        "came back 59m49s later",
+        "came back 59m 49s later",
     ),
     "the server is just back, beyond the window": (
         reason(job(window=60), known=timeline(wakes=(NOON - TEN, NOW - 5 * SECOND))),

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from activities.account.facts import Run
 from schedules.ledger.account import last_times
-from schedules.ledger.facts import Job, Run
+from schedules.ledger.facts import Job
 from schedules.ledger.occurrences import ledger
 from schedules.monitor.deadline import expected_by, overdue
 from schedules.monitor.rules import rule_file

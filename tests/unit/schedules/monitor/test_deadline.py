@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from activities.account.facts import Run
 from activities.contract import JobResult
-from schedules.ledger.facts import Job, Run
+from schedules.ledger.facts import Job
 from schedules.ledger.occurrences import ledger
 from schedules.model import Interval, Times
 from schedules.monitor.deadline import expected_by, overdue, unsure, usual_duration

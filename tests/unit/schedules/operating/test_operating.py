@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
+from activities.account.facts import Verdict
 from activities.account.record import Event, SchedulerRecord
 from activities.contract import BACKFILL_PREFIX, BackfillProgress, JobRequest, StepRequest
 from activities.idempotency import idempotency_key
-from activities.note import paused_at
+from activities.note import paused_at, paused_until
 from activities.occurrence import stamp
 from activities.steps.template import render
 from schedules.errors import SettingsError
-from schedules.ledger.facts import Verdict
 from schedules.ledger.occurrences import Occurrence, ledger, origin_of
-from schedules.notes import MakeUp, checked_reason, make_up_of, pause_note, paused_until, resume_note
+from schedules.notes import MakeUp, checked_reason, make_up_of, pause_note, resume_note
 from schedules.operating.assign import assigned
 from schedules.operating.holes import estimate, holes, of_pause, progress_text
 from schedules.operating.order import request_for

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from activities.account.case import Case, Reason
+from activities.late.decision import lateness
 from activities.occurrence import scheduled_time, stamp
-from schedules.ledger.case import Case, Reason, length
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -48,7 +49,7 @@ def forgotten(case: Case) -> Reason | None:
     """Not where the scheduler's history reaches back so far, nor where the schedule has not started anything since."""
     if case.history or not case.may_be_forgotten or _has_started_nothing_since(case):
         return None
-    kept = length(case.job.retention) if case.job.retention else ""
+    kept = lateness(case.job.retention) if case.job.retention else ""
     text = f"nothing is known any more: the namespace forgets what ended more than {kept} ago"
     return Reason("forgotten", text, certain=False)
 

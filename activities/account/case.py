@@ -7,14 +7,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from activities.account.held_back import held_back
-from schedules.text.duration import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from activities.account.facts import Run, ScheduleFacts, Verdict
     from activities.account.record import SchedulerRecord
-    from schedules.ledger.facts import Job, Run, Verdict
 
 SLACK = timedelta(seconds=10)
 """A scheduler that looks so much later than it should was away; a start that is due for less long may still come."""
@@ -39,7 +38,7 @@ class Case:
     """
 
     at: datetime
-    job: Job
+    job: ScheduleFacts
     runs: Sequence[Run]
     now: datetime
     record: SchedulerRecord | None = None
@@ -53,7 +52,7 @@ class Case:
     @property
     def slack(self) -> timedelta:
         """Until when a start is not late, jitter included."""
-        return SLACK + timedelta(seconds=self.job.times.jitter)
+        return SLACK + self.job.jitter
 
     @property
     def is_older(self) -> bool:
@@ -81,15 +80,10 @@ class Case:
         """The first and the last instant at which it may have come; with jitter they differ unless the server was asked."""
         if due := self.jittered.get(self.at):
             return due, due
-        return self.at, self.at + timedelta(seconds=self.job.times.jitter)
+        return self.at, self.at + self.job.jitter
 
     def holder(self) -> Run | None:
         """A run that was at work then; one started by hand under an occurrence's id holds nothing back."""
         first, last = self.window
         at_work = (run for run in self.runs if held_back(first, last, run.started_at, run.closed_at))
         return next((run for run in at_work if run.scheduled_by or run.parent), None)
-
-
-def length(span: timedelta) -> str:
-    """In the units of a spec."""
-    return format_duration(timedelta(seconds=round(span.total_seconds())))

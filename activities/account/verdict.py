@@ -5,22 +5,21 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from activities.note import paused_at
+from activities.account.case import SLACK, Case, Reason
+from activities.account.due_times import is_among
+from activities.account.earlier import before_creation, between_schedules, forgotten, was_started
+from activities.account.left_out import overlap
+from activities.late.decision import lateness
+from activities.note import paused_at, paused_until
 from activities.occurrence import stamp
 from activities.overlap import overlap_policy
-from schedules.cron.occurrences import occurrences_of
-from schedules.ledger.case import SECOND, SLACK, Case, Reason, length
-from schedules.ledger.earlier import before_creation, between_schedules, forgotten, was_started
-from schedules.ledger.held_back import overlap
-from schedules.ledger.translate import times_at
-from schedules.notes import paused_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from activities.account.facts import Run, Verdict
     from activities.account.record import Event, SchedulerRecord
-    from schedules.ledger.facts import Run, Verdict
 
 __all__ = ["SLACK", "Case", "Reason", "why_not"]
 
@@ -66,9 +65,8 @@ def _decision(case: Case, run: Run) -> Verdict:
 
 
 def _other_spec(case: Case) -> Reason | None:
-    if not case.history or not (times := times_at(case.history, case.at)):
-        return None
-    if occurrences_of(times).next_after(case.at - SECOND) == case.at:
+    spec = case.history.spec_at(case.at) if case.history else None
+    if case.history is None or spec is None or is_among(case.at, case.job.occurrences_by(spec)):
         return None
     change = case.history.change_after(case.at)
     changed = f"it was changed at {stamp(change.at)}{_by(change)}" if change else "it has been changed since"
@@ -130,8 +128,8 @@ def _after_outage(case: Case, late: timedelta, wake: datetime, gap: str) -> Reas
         if caught_up := _caught_up(case, wake, gap):
             return caught_up
         text = (
-            f"the server was away when it was due, and came back {length(late)} later: "
-            f"longer than the catch-up window of {length(timedelta(seconds=window))}"
+            f"the server was away when it was due, and came back {lateness(late)} later: "
+            f"longer than the catch-up window of {lateness(timedelta(seconds=window))}"
         )
         return Reason("missed", text, (gap, *case.dropped))
     instead = next((run for run in case.runs if wake - SLACK <= run.started_at), None)
@@ -139,9 +137,9 @@ def _after_outage(case: Case, late: timedelta, wake: datetime, gap: str) -> Reas
         text = f"the server was away when it was due, and came back at {stamp(wake)}: it may start any moment"
         return Reason("due", text, (gap,))
     if instead is None:
-        return Reason("missed", f"the server was away when it was due, and came back {length(late)} later", (gap,))
+        return Reason("missed", f"the server was away when it was due, and came back {lateness(late)} later", (gap,))
     text = (
-        f"the server was away when it was due; when it was back, {length(late)} later, it started {instead.id} "
+        f"the server was away when it was due; when it was back, {lateness(late)} later, it started {instead.id} "
         f"and left out the others, since overlap is {case.job.overlap}"
     )
     return Reason("overlap_skipped", text, (gap, f"{instead.id} was started at {stamp(instead.started_at)}"))

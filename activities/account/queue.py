@@ -7,14 +7,14 @@ from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from activities.account.due_times import between
 from activities.overlap import overlap_policy
-from schedules.cron.occurrences import occurrences_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from schedules.ledger.facts import Job, Run
+    from activities.account.facts import Run, ScheduleFacts
 
 MOST = 1_000
 """What a schedule's queue holds at most."""
@@ -31,7 +31,7 @@ class Wait:
     certain: bool
 
 
-def wait_of(job: Job, runs: Sequence[Run], at: datetime, now: datetime) -> Wait | None:
+def wait_of(job: ScheduleFacts, runs: Sequence[Run], at: datetime, now: datetime) -> Wait | None:
     """Whether a start that is due and has no run may still come; None where it cannot.
 
     The queue goes in order of time. Where more wait than are due since the newest run, others do, which were asked for by hand.
@@ -42,14 +42,16 @@ def wait_of(job: Job, runs: Sequence[Run], at: datetime, now: datetime) -> Wait 
     newest = own[-1] if own else None
     behind = next((run for run in own if run.closed_at is None), None)
     first = newest.scheduled_at + SECOND if newest else at
-    due = list(islice(occurrences_of(job.times).between(first, now + SECOND), MOST))
+    due = list(islice(between(job.occurrences, first, now + SECOND), MOST))
     if job.overlap == "buffer_all":
         in_line = at >= first
         return Wait(behind, in_line and len(due) <= job.waiting) if in_line or job.waiting > len(due) else None
     return _of_one(job, own, due, at, behind)
 
 
-def _of_one(job: Job, own: Sequence[Run], due: Sequence[datetime], at: datetime, behind: Run | None) -> Wait | None:
+def _of_one(
+    job: ScheduleFacts, own: Sequence[Run], due: Sequence[datetime], at: datetime, behind: Run | None
+) -> Wait | None:
     """The first that came due since the last start waits, and no other of the schedule's own."""
     if own:
         begin = _begin(job, own) - SECOND
@@ -59,9 +61,9 @@ def _of_one(job: Job, own: Sequence[Run], due: Sequence[datetime], at: datetime,
     return Wait(behind, certain=False) if job.waiting > len(due[:1]) else None
 
 
-def _begin(job: Job, own: Sequence[Run]) -> datetime:
+def _begin(job: ScheduleFacts, own: Sequence[Run]) -> datetime:
     """From when on a start had to wait for the newest run: its own start, or after an outage its time."""
     newest = own[-1]
-    punctual = newest.started_at - newest.scheduled_at <= AT_ONCE + timedelta(seconds=job.times.jitter)
+    punctual = newest.started_at - newest.scheduled_at <= AT_ONCE + job.jitter
     took_over = any(run.closed_at and abs(newest.started_at - run.closed_at) <= AT_ONCE for run in own[:-1])
     return newest.started_at if punctual or took_over else newest.scheduled_at

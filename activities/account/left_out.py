@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from activities.account.case import Case, Reason
+from activities.account.queue import wait_of
 from activities.occurrence import stamp
 from activities.overlap import overlap_policy
-from schedules.cron.occurrences import occurrences_of
-from schedules.ledger.case import Case, Reason
-from schedules.ledger.queue import wait_of
 
 
 def overlap(case: Case) -> Reason | None:
@@ -38,7 +37,7 @@ def overlap(case: Case) -> Reason | None:
 def _replaced(case: Case) -> Reason | None:
     """A start that waits for a run to end that its policy ends gives way to the next one that comes due meanwhile."""
     other = case.holder()
-    following = occurrences_of(case.job.times).next_after(case.at)
+    following = case.job.occurrences.next_after(case.at)
     if other is None or following is None:
         return None
     evidence = f"{other.id} was started at {stamp(other.started_at)}"
