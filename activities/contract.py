@@ -52,7 +52,6 @@ BACKSTOP = (
     15.0  # seconds by which start_to_close exceeds the timeout that the activity enforces itself; more than STOP_GRACE
 )
 
-HandlerKind = Literal["http", "command", "python", "workflow"]
 Backoff = Literal["exponential", "linear", "fixed"]
 When = Literal["on_success", "on_failure", "always"]
 StepOutcome = Literal["succeeded", "failed", "timed_out", "cancelled", "skipped"]
@@ -92,7 +91,7 @@ class StepRequest:
     """
 
     name: str
-    handler: HandlerKind
+    handler: str  # the name of its kind, as `http`
     params: dict[str, Any]
     timeout: float
     heartbeat_timeout: float

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from activities.contract import HandlerKind, Outcome
+    from activities.contract import Outcome
 
 AttemptOutcome = Literal["succeeded", "failed", "timed_out", "cancelled", "worker_shutdown", "given_back"]
 
@@ -18,7 +18,7 @@ class StepStarted:
 
     job: str
     step: str
-    handler: HandlerKind
+    handler: str
     attempt: int
 
 
@@ -28,7 +28,7 @@ class StepFinished:
 
     job: str
     step: str
-    handler: HandlerKind
+    handler: str
     attempt: int
     outcome: AttemptOutcome
     duration: float

@@ -41,11 +41,11 @@ class OfferActivities:
         """The offer, with the answers to the question."""
         asked, fitness = question or OfferQuestion(), self._fitness
         return WorkerOffer(
-            fitness.registry.names,
-            sorted(fitness.workflows),
+            fitness.parts.registry.names,
+            sorted(fitness.parts.workflows),
             self._keys,
             self._worker,
-            fitness.commands,
+            fitness.parts.allow_commands,
             fitness.missing(asked.secrets),
             fitness.problem(asked.step) if asked.step else "",
         )

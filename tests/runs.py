@@ -12,7 +12,6 @@ from temporalio.exceptions import ApplicationError
 
 from activities.contract import (
     JOB_WORKFLOW,
-    HandlerKind,
     JobRequest,
     JobResult,
     RetryRequest,
@@ -25,7 +24,7 @@ SCHEDULED_AT = "2027-03-01T13:00:00Z"
 
 
 def request(
-    handler: HandlerKind = "command",
+    handler: str = "command",
     params: dict[str, Any] | None = None,
     *,
     job: str = "invoice-dunning",

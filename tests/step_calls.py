@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from temporalio.testing import ActivityEnvironment
 
-from activities.contract import HandlerKind, RetryRequest, StepCall, StepRequest, StepResult, TimesRequest
+from activities.contract import RetryRequest, StepCall, StepRequest, StepResult, TimesRequest
 from activities.handlers.calls import Calls
 from activities.handlers.http import open_session
+from activities.handlers.table import Handlers, Parts
 from activities.observe import StepFinished
 from activities.registry import HandlerRegistry
 from activities.steps.run import StepActivities
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def step_call(
-    handler: HandlerKind = "python",
+    handler: str = "python",
     params: dict[str, Any] | None = None,
     *,
     timeout: float = 30.0,
@@ -89,11 +90,10 @@ async def bench(
     session = open_session()
     calls = Calls()
     activities = StepActivities(
-        registry=HandlerRegistry.from_modules(modules),
+        handlers=Handlers(
+            Parts(HandlerRegistry.from_modules(modules), calls, lambda: session, allow_commands=allow_commands)
+        ),
         secrets=SecretStore(environ, secrets_directory),
-        http_session=lambda: session,
-        allow_commands=allow_commands,
-        calls=calls,
         previous_occurrence=previous_occurrence,
         observer=facts.append,
     )

@@ -21,7 +21,8 @@ from temporalio.worker import (
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities.handlers.calls import Calls
-from activities.handlers.late import LateSession
+from activities.handlers.session import LateSession
+from activities.handlers.table import Handlers, Parts
 from activities.late.start import LateStartActivities
 from activities.notices.current import current_target
 from activities.notices.report import ReportActivities
@@ -161,16 +162,13 @@ async def build_worker(
         calls = Calls()
         metrics.watch(calls, settings.max_concurrent_steps)
         secrets = secrets_of(client, settings)
-        fitness = Fitness(
-            offer.handlers, secrets, commands=settings.allow_commands, workflows=[*map(type_name, offer.workflows)]
-        )
+        types = [*map(type_name, offer.workflows)]
+        handlers = Handlers(Parts(offer.handlers, calls, session, settings.allow_commands, types))
+        fitness = Fitness(handlers, secrets)
         others = OthersFirst(fitness, Workers(client, answer_seconds=OFFER_SECONDS).answers)
         steps = StepActivities(
-            registry=offer.handlers,
+            handlers=handlers,
             secrets=secrets,
-            http_session=session,
-            allow_commands=settings.allow_commands,
-            calls=calls,
             previous_occurrence=previous_occurrence,
             observer=metrics,
             give_back=others,

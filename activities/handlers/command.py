@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import shutil
 import signal
 import subprocess
 from contextlib import suppress
@@ -20,10 +21,10 @@ from activities.handlers.tail import Tail
 from activities.steps.heart import LIVE
 from activities.steps.output import MAX_OUTPUT
 from activities.steps.params import parse_params
+from activities.steps.template import is_dynamic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from activities.handlers.table import Parts
     from activities.steps.attempt import Attempt
     from activities.steps.redact import Redactor
 
@@ -80,9 +81,16 @@ class CommandParams(BaseModel):
 class CommandHandler:
     """Runs programs where the worker's settings allow it."""
 
-    def __init__(self, *, allowed: bool, environ: Mapping[str, str] = os.environ) -> None:
-        self._allowed = allowed
-        self._environ = environ
+    def __init__(self, parts: Parts) -> None:
+        self._allowed = parts.allow_commands
+
+    def problem(self, params: dict[str, Any]) -> str:
+        """See Handler."""
+        if not self._allowed:
+            return "commands are not allowed on this worker"
+        program = params["argv"][0]
+        elsewhere = params.get("shell") or params.get("cwd") or "PATH" in params.get("env", {}) or is_dynamic(program)
+        return "" if elsewhere or shutil.which(program) else f"there is no program `{program}` on this worker"
 
     async def run(self, params: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
         """`{"exit_code": 0, "stdout": …, "stderr": …}` with 8 KiB of the end of each, and what stdout says as a JSON object.
@@ -128,7 +136,7 @@ class CommandHandler:
 
     def _environment(self, request: CommandParams, attempt: Attempt) -> dict[str, str]:
         """The worker's own settings and secrets are not the command's; what it needs of them is given in `env`."""
-        inherited = {name: value for name, value in self._environ.items() if not name.startswith(_OWN_PREFIXES)}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(_OWN_PREFIXES)}
         return (
             inherited
             | request.env
@@ -140,6 +148,9 @@ class CommandHandler:
                 "TICKWRIGHT_IDEMPOTENCY_KEY": attempt.idempotency_key,
             }
         )
+
+
+HANDLER = CommandHandler
 
 
 async def _finish(process: GuardedProcess, program: str, attempt: Attempt) -> tuple[int, dict[str, Tail]]:

@@ -23,8 +23,7 @@ from activities.steps.readable import readable_text
 from activities.steps.template import secrets_used
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from activities.handlers.table import Parts
     from activities.steps.attempt import Attempt
     from activities.steps.redact import Redactor
 
@@ -62,10 +61,15 @@ def open_session() -> aiohttp.ClientSession:
 
 
 class HttpHandler:
-    """Sends requests over the session that `session` gives (see `open_session`); its owner closes it."""
+    """Sends requests over the worker's session."""
 
-    def __init__(self, session: Callable[[], aiohttp.ClientSession]) -> None:
-        self._session = session
+    def __init__(self, parts: Parts) -> None:
+        self._session = parts.http_session
+
+    def problem(self, params: dict[str, Any]) -> str:
+        """See Handler: every worker can send requests."""
+        del params
+        return ""
 
     async def run(self, params: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
         """`{"status": …, "body": …}` of an expected answer; `body` is JSON if it is whole, else text, cut at 16 KiB.
@@ -109,6 +113,9 @@ class HttpHandler:
             reason = error.message if isinstance(error, aiohttp.ClientResponseError) else str(error)
             failure = HandlerError(f"{shown} got no proper answer: {reason or type(error).__name__}", kind="no answer")
         raise failure
+
+
+HANDLER = HttpHandler
 
 
 def _reason(error: Exception) -> str:

@@ -17,8 +17,7 @@ from activities.steps.params import parse_params
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from activities.handlers.calls import Calls
-    from activities.registry import HandlerRegistry
+    from activities.handlers.table import Parts
     from activities.steps.attempt import Attempt
     from activities.steps.signature import Handler
 
@@ -35,11 +34,16 @@ class PythonParams(BaseModel):
 
 
 class PythonHandler:
-    """Calls functions of `registry`."""
+    """Calls functions of the worker's registry."""
 
-    def __init__(self, registry: HandlerRegistry, calls: Calls) -> None:
-        self._registry = registry
-        self._calls = calls
+    def __init__(self, parts: Parts) -> None:
+        self._registry = parts.registry
+        self._calls = parts.calls
+
+    def problem(self, params: dict[str, Any]) -> str:
+        """See Handler."""
+        problems = self._registry.check_params(params["handler"], params.get("params", {}))
+        return "; ".join(problem.message for problem in problems)
 
     async def run(self, params: dict[str, Any], attempt: Attempt) -> Any:
         """The function's result as JSON. Raises HandlerError; another exception of the function becomes one, retryable.
@@ -62,6 +66,9 @@ class PythonHandler:
         except CalledError as called:
             failure = _failure(called.error, attempt.call.step.retry.permanent)
         raise failure
+
+
+HANDLER = PythonHandler
 
 
 def _bind(entry: Handler, params: dict[str, Any], context: JobContext) -> Callable[[], Any]:

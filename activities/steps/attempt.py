@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from threading import Event
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from activities.context import LastSuccess
@@ -141,10 +141,3 @@ class Attempt:
                 f"`{asked}`: the job has no scheduled time before this one; use `scheduled_at`", permanent=True
             )
         return self.interval_start
-
-
-class StepHandler(Protocol):
-    """What runs a step: takes the filled in parameters, gives a JSON value."""
-
-    async def run(self, params: dict[str, Any], attempt: Attempt) -> Any:
-        """Raises HandlerError; cancelled, it stops what it started within STOP_GRACE and leaves `attempt.evidence`."""

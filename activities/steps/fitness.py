@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from activities.contract import OfferQuestion, StepRequest
 from activities.errors import HandlerError
-from activities.steps.template import is_dynamic, secrets_used
+from activities.steps.template import secrets_used
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from activities.contract import WorkerOffer
-    from activities.registry import HandlerRegistry
+    from activities.handlers.table import Handlers, Parts
     from activities.steps.secrets import SecretStore
 
 GiveBack = Callable[[str, StepRequest], Awaitable[str]]
@@ -31,14 +30,14 @@ async def keep(_queue: str, _step: StepRequest) -> str:
 class Fitness:
     """What one worker can run."""
 
-    def __init__(
-        self, registry: HandlerRegistry, secrets: SecretStore, *, commands: bool, workflows: Collection[str]
-    ) -> None:
-        """`commands` says whether they are allowed, `workflows` are the types that it knows."""
-        self.registry = registry
-        self.commands = commands
-        self.workflows = workflows
+    def __init__(self, handlers: Handlers, secrets: SecretStore) -> None:
+        self._handlers = handlers
         self._secrets = secrets
+
+    @property
+    def parts(self) -> Parts:
+        """What the handlers of the worker were given."""
+        return self._handlers.parts
 
     def missing(self, secrets: Collection[str]) -> list[str]:
         """The names of those that cannot be used here."""
@@ -46,30 +45,11 @@ class Fitness:
 
     def problem(self, step: StepRequest) -> str:
         """Why this worker cannot run the step, empty where it can; what templates will fill in counts as right."""
-        if problem := self._of_kind(step):
-            return problem
-        return next(filter(None, (self._unusable(name) for _, name in secrets_used(step.params))), "")
-
-    def _of_kind(self, step: StepRequest) -> str:
-        match step.handler:
-            case "http":
-                return ""
-            case "python":
-                problems = self.registry.check_params(step.params["handler"], step.params.get("params", {}))
-                return "; ".join(problem.message for problem in problems)
-            case "command":
-                return self._of_command(step.params)
-            case "workflow":
-                kind = step.params["type"]
-                return "" if kind in self.workflows else f"no workflow type `{kind}` on this worker"
-        return f"this worker has no handler `{step.handler}`"
-
-    def _of_command(self, params: dict[str, Any]) -> str:
-        if not self.commands:
-            return "commands are not allowed on this worker"
-        program = params["argv"][0]
-        elsewhere = params.get("shell") or params.get("cwd") or "PATH" in params.get("env", {}) or is_dynamic(program)
-        return "" if elsewhere or shutil.which(program) else f"there is no program `{program}` on this worker"
+        try:
+            problem = self._handlers.of(step.handler).problem(step.params)
+        except HandlerError as error:
+            return error.message
+        return problem or next(filter(None, (self._unusable(name) for _, name in secrets_used(step.params))), "")
 
     def _unusable(self, secret: str) -> str:
         try:

@@ -12,8 +12,6 @@ from temporalio import activity
 
 from activities.contract import RENDER_ARGUMENTS, RUN_STEP, StepCall, StepResult
 from activities.errors import HandlerError
-from activities.handlers.late import command_handler, http_handler
-from activities.handlers.python import PythonHandler
 from activities.observe import StepFinished, StepStarted, unobserved
 from activities.steps.attempt import Attempt
 from activities.steps.ending import Ending
@@ -25,12 +23,9 @@ from activities.steps.redact import Redactor, use_redactor
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import aiohttp
-
-    from activities.handlers.calls import Calls
+    from activities.handlers.table import Handlers, StepHandler
     from activities.observe import Observer
-    from activities.registry import HandlerRegistry
-    from activities.steps.attempt import PreviousOccurrence, StepHandler
+    from activities.steps.attempt import PreviousOccurrence
     from activities.steps.fitness import GiveBack
     from activities.steps.secrets import SecretStore
 
@@ -47,22 +42,16 @@ class StepActivities:
     def __init__(
         self,
         *,
-        registry: HandlerRegistry,
+        handlers: Handlers,
         secrets: SecretStore,
-        http_session: Callable[[], aiohttp.ClientSession],
-        allow_commands: bool,
-        calls: Calls,
         previous_occurrence: PreviousOccurrence,
         observer: Observer = unobserved,
         give_back: GiveBack = keep,
         around: Callable[[StepHandler], StepHandler] = lambda handler: handler,
     ) -> None:
         """`give_back` says why a step of a task queue goes to another worker; `around` puts something between the steps and each handler."""
-        self._handlers: dict[str, StepHandler] = {
-            "http": around(http_handler(http_session)),
-            "command": around(command_handler(allowed=allow_commands)),
-            "python": around(PythonHandler(registry, calls)),
-        }
+        self._handlers = handlers
+        self._around = around
         self._secrets = secrets
         self._previous_occurrence = previous_occurrence
         self._observer = observer
@@ -151,10 +140,8 @@ class StepActivities:
         return timed_out if limit.expired() else ending
 
     async def _handle(self, attempt: Attempt) -> Any:
-        kind = attempt.call.step.handler
-        if kind not in self._handlers:
-            raise HandlerError(f"`{kind}` is no handler that an activity runs", permanent=True)
-        return await self._handlers[kind].run(attempt.render(self._secrets), attempt)
+        handler = self._around(self._handlers.of(attempt.call.step.handler))
+        return await handler.run(attempt.render(self._secrets), attempt)
 
     def _tell(self, attempt: Attempt, ending: Ending, duration: float) -> None:
         step = attempt.call.step

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from schedules.model import Times
     from schedules.spec.direct import DirectRetrySpec, DirectSpec
-    from schedules.spec.handlers import WorkflowSpec
     from schedules.spec.job import JobSpec
+    from schedules.spec.kinds.workflow import WorkflowSpec
     from schedules.times.job import JobTimes
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING
 
-from activities.contract import HandlerKind, RetryRequest, StepRequest
+from activities.contract import RetryRequest, StepRequest
 from schedules.spec.step_faults import retry_of, undo_retry_of
 from schedules.spec.steps import needs_of
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from schedules.spec.handlers import HandlerSpec
     from schedules.spec.job import JobSpec
     from schedules.spec.retry import RetrySpec
     from schedules.spec.steps import CompensateSpec, StepSpec
@@ -27,12 +26,11 @@ def compile_steps(job: JobSpec) -> list[StepRequest]:
     if job.run is None:
         needs = needs_of(job.steps)
         return [_step(job, step, needed) for step, needed in zip(job.steps, needs, strict=True)]
-    handler, params = handler_of(job.run)
     return [
         StepRequest(
             name=RUN,
-            handler=handler,
-            params=params,
+            handler=job.run.kind,
+            params=job.run.handler.step_params(),
             timeout=job.timeout.total_seconds(),
             heartbeat_timeout=job.heartbeat_timeout.total_seconds(),
             retry=_retry(job.retry),
@@ -40,21 +38,12 @@ def compile_steps(job: JobSpec) -> list[StepRequest]:
     ]
 
 
-def handler_of(run: HandlerSpec) -> tuple[HandlerKind, dict[str, Any]]:
-    """The handler's kind and its parameters as JSON values, those left out that are empty; an empty JSON body is a body."""
-    kinds: tuple[HandlerKind, ...] = get_args(HandlerKind)
-    kind = next(kind for kind in kinds if getattr(run, kind) is not None)
-    dumped = getattr(run, kind).model_dump(mode="json", by_alias=True)
-    return kind, {name: value for name, value in dumped.items() if value or (name == "json" and value is not None)}
-
-
 def _step(job: JobSpec, step: StepSpec, needs: list[str] | None) -> StepRequest:
-    handler, params = handler_of(step)
     timeout, heartbeat = step.timeout or job.timeout, step.heartbeat_timeout or job.heartbeat_timeout
     return StepRequest(
         name=step.name,
-        handler=handler,
-        params=params,
+        handler=step.kind,
+        params=step.handler.step_params(),
         timeout=timeout.total_seconds(),
         heartbeat_timeout=heartbeat.total_seconds(),
         retry=_retry(retry_of(job, step)),
@@ -67,11 +56,10 @@ def _step(job: JobSpec, step: StepSpec, needs: list[str] | None) -> StepRequest:
 
 
 def _undo(step: StepSpec, undo: CompensateSpec, timeout: timedelta, heartbeat: timedelta) -> StepRequest:
-    handler, params = handler_of(undo)
     return StepRequest(
         name=f"{step.name}/{UNDO}",
-        handler=handler,
-        params=params,
+        handler=undo.kind,
+        params=undo.handler.step_params(),
         timeout=(undo.timeout or timeout).total_seconds(),
         heartbeat_timeout=heartbeat.total_seconds(),
         retry=_retry(undo_retry_of(undo)),

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from activities.steps.template import strings
-from schedules.compile.steps import handler_of
 from schedules.lint.finding import Finding
 
 if TYPE_CHECKING:
@@ -39,10 +38,9 @@ _FOREIGN_MESSAGE = (
 def command_findings(job: JobSpec) -> Iterator[Finding]:
     """Those of every handler of the job, compensations included."""
     for path, handler in _handlers(job):
-        kind, params = handler_of(handler)
-        for at, text in strings(params):
+        for at, text in strings(handler.handler.step_params()):
             if _FOREIGN.search(text):
-                yield Finding("template-foreign", _FOREIGN_MESSAGE, (*path, kind, *at), job.name)
+                yield Finding("template-foreign", _FOREIGN_MESSAGE, (*path, handler.kind, *at), job.name)
         if handler.command is not None:
             found = _of_shell(handler.command.argv[0]) if handler.command.shell else _of_argv(handler.command.argv)
             for index, identifier, message in found:

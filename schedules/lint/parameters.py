@@ -6,19 +6,18 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from activities.errors import Problem
 from activities.steps.graph import ancestors, needs_of
 from activities.steps.secrets import refuse_secrets
-from activities.steps.shell_text import shell_places, shell_problems
 from activities.steps.step_output import STEPS
-from activities.steps.template import NAMES, STABLE_NAMES, check, names_used
+from activities.steps.template import names_used
 from schedules.compile.steps import compile_steps
 from schedules.spec.entries import AtEntry
+from schedules.spec.handlers import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from activities.contract import HandlerKind, RetryRequest, StepRequest
+    from activities.contract import RetryRequest, StepRequest
     from activities.registry import HandlerRegistry
     from schedules.spec.job import JobSpec
     from schedules.spec.layers import Path
@@ -29,11 +28,11 @@ MOST_BYTES = 1_000_000
 
 @dataclass(frozen=True)
 class Checked:
-    """One handler of a job: where it stands, where its retries do, what it is given, and the outputs that it may use."""
+    """One handler of a job: where it stands, where its retries do, what it is given, and the names of outputs that it may use."""
 
     path: Path
     retry_path: Path
-    handler: HandlerKind
+    handler: str
     params: dict[str, Any]
     retry: RetryRequest
     outputs: frozenset[str] = frozenset()
@@ -55,11 +54,11 @@ def check_job(
         yield ("run",) if job.run else ("steps",), message
         return
     for checked in _handlers(job, ordered=ordered):
-        at = (*checked.path, checked.handler)
-        for problem in _problems(checked, registry):
+        at, kind = (*checked.path, checked.handler), KINDS[checked.handler]
+        for problem in kind.find_problems(checked.params, checked.outputs, registry):
             yield (*at, *problem.path), problem.message
         yield from ((at, message) for message in _times(job, names_used(checked.params)))
-        if checked.handler == "workflow" and checked.retry.backoff == "linear":
+        if kind.child and checked.retry.backoff == "linear":
             yield (
                 (*checked.retry_path, "retry", "backoff"),
                 "a workflow is retried by the server, which knows no linear; write exponential or fixed",
@@ -82,7 +81,8 @@ def _handlers(job: JobSpec, *, ordered: bool) -> Iterator[Checked]:
 
 
 def _checked(path: Path, retry_path: Path, step: StepRequest, outputs: frozenset[str]) -> Checked:
-    return Checked(path, retry_path, step.handler, step.params, step.retry, outputs)
+    names = frozenset(f"{STEPS}{name}" for name in outputs)
+    return Checked(path, retry_path, step.handler, step.params, step.retry, names)
 
 
 def _times(job: JobSpec, used: set[str]) -> Iterator[str]:
@@ -94,22 +94,3 @@ def _times(job: JobSpec, used: set[str]) -> Iterator[str]:
             "`last_success` is not known where runs go on side by side (overlap: allow_all); choose another overlap, or "
             "use `interval_start`"
         )
-
-
-def _problems(checked: Checked, registry: HandlerRegistry | None) -> Iterator[Problem]:
-    params, kind = checked.params, checked.handler
-    outputs = {f"{STEPS}{name}" for name in checked.outputs}
-    if kind == "workflow":
-        yield from check(params, STABLE_NAMES | outputs)
-        yield from refuse_secrets(params)
-        return
-    # What is sent under an Idempotency-Key must be the same in every attempt.
-    body = {name: params[name] for name in ("json", "body") if name in params and kind == "http"}
-    yield from check(body, STABLE_NAMES | outputs)
-    texts = [("argv", place) for place in sorted(shell_places(params))] if kind == "command" else []
-    for at in texts:
-        yield from (Problem(at, message) for message in shell_problems(params["argv"][at[1]], NAMES | outputs))
-    rest = {name: value for name, value in params.items() if name not in body}
-    yield from check(rest, NAMES | outputs, but_outputs_at=texts)
-    if kind == "python" and registry is not None:
-        yield from registry.check_params(params["handler"], params.get("params", {}))

@@ -10,8 +10,12 @@ if TYPE_CHECKING:
     from schedules.spec.calendars import CalendarSpec
     from schedules.spec.catch_up import CatchUpSpec
     from schedules.spec.entries import AtEntry, BusinessDayEntry, CalendarEntry, CronEntry, EveryEntry, ScheduleEntry
-    from schedules.spec.handlers import CommandSpec, HttpSpec, PythonSpec, RunSpec, WorkflowSpec
+    from schedules.spec.handlers import RunSpec
     from schedules.spec.job import DstSpec, JobSpec, LintSpec
+    from schedules.spec.kinds.command import CommandSpec
+    from schedules.spec.kinds.http import HttpSpec
+    from schedules.spec.kinds.python import PythonSpec
+    from schedules.spec.kinds.workflow import WorkflowSpec
     from schedules.spec.notices import ChannelSpec, OnFailureSpec, OnMissedSpec, PauseAfterSpec, WebhookSpec
     from schedules.spec.retry import RetrySpec
     from schedules.spec.steps import CompensateSpec, StepSpec
@@ -52,24 +56,24 @@ _HOMES = {
     "CalendarSpec": "schedules.spec.calendars",
     "CatchUpSpec": "schedules.spec.catch_up",
     "ChannelSpec": "schedules.spec.notices",
-    "CommandSpec": "schedules.spec.handlers",
+    "CommandSpec": "schedules.spec.kinds.command",
     "CompensateSpec": "schedules.spec.steps",
     "CronEntry": "schedules.spec.entries",
     "DstSpec": "schedules.spec.job",
     "EveryEntry": "schedules.spec.entries",
-    "HttpSpec": "schedules.spec.handlers",
+    "HttpSpec": "schedules.spec.kinds.http",
     "JobSpec": "schedules.spec.job",
     "LintSpec": "schedules.spec.job",
     "OnFailureSpec": "schedules.spec.notices",
     "OnMissedSpec": "schedules.spec.notices",
     "PauseAfterSpec": "schedules.spec.notices",
-    "PythonSpec": "schedules.spec.handlers",
+    "PythonSpec": "schedules.spec.kinds.python",
     "RetrySpec": "schedules.spec.retry",
     "RunSpec": "schedules.spec.handlers",
     "ScheduleEntry": "schedules.spec.entries",
     "StepSpec": "schedules.spec.steps",
     "WebhookSpec": "schedules.spec.notices",
-    "WorkflowSpec": "schedules.spec.handlers",
+    "WorkflowSpec": "schedules.spec.kinds.workflow",
 }
 
 

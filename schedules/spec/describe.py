@@ -12,15 +12,13 @@ from schedules.text.duration import format_duration
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from schedules.spec.handlers import HandlerSpec
-
 
 def describe_job(job: JobSpec, owner: str) -> str:
     """Markdown: what was written, for where, and within which limits."""
     lines = [
         f"**Job** `{job.name}` of `{owner}`",
         f"**Schedule** `{schedule_text(job)}` in {job.timezone}",
-        f"**Runs** {_run(job.run) if job.run else _steps(job)}",
+        f"**Runs** {job.run.handler.described() if job.run else _steps(job)}",
         f"**Limits** {_limits(job)}",
     ]
     if job.labels:
@@ -67,24 +65,14 @@ def _steps(job: JobSpec) -> str:
 
 def _step(step: StepSpec) -> str:
     parts = [
-        _run(step),
+        step.handler.described(),
         f"after {', '.join(step.needs)}" if step.needs else "",
         "" if step.when == "on_success" else step.when.replace("_", " "),
         f"timeout {format_duration(step.timeout)}" if step.timeout else "",
         f"on task queue {step.task_queue}" if step.task_queue else "",
-        f"taken back by {_run(step.compensate)}" if step.compensate else "",
+        f"taken back by {step.compensate.handler.described()}" if step.compensate else "",
     ]
     return ", ".join(part for part in parts if part)
-
-
-def _run(run: HandlerSpec) -> str:
-    if run.http:
-        return f"http `{run.http.method} {run.http.url}`"
-    if run.command:
-        return f"command `{' '.join(run.command.argv)}`"
-    if run.python:
-        return f"python `{run.python.handler}`"
-    return f"workflow `{run.workflow.type}`" if run.workflow else ""
 
 
 def _limits(job: JobSpec) -> str:

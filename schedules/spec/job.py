@@ -196,7 +196,7 @@ class JobSpec(Spec):
     @property
     def direct(self) -> DirectSpec | None:
         """How its schedule starts the workflow by itself, where it does."""
-        return self.run.workflow.direct if self.run and self.run.workflow else None
+        return self.run.direct if self.run else None
 
     @model_validator(mode="after")
     def _limits_agree(self) -> Self:

@@ -13,10 +13,11 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from schedules.spec.fields import JOB_NAME
 from schedules.spec.file import SHARED, SpecFile
+from schedules.spec.handlers import KINDS
 from schedules.spec.job import JobSpec
 from schedules.text.duration import format_duration
 
-_MERGED_BY_KEY = ("JobSpec", "RunSpec", "HttpSpec", "CommandSpec", "PythonSpec", "WorkflowSpec")
+_MERGED_BY_KEY = ("JobSpec", "RunSpec", *(kind.__name__ for kind in KINDS.values()))
 
 
 class _InSpecWords(GenerateJsonSchema):

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
+from schedules.spec.handlers import KINDS
+
+LISTS = {name: kind.list_means for name, kind in KINDS.items() if kind.list_means}
+"""The handlers that a list may stand for, by the field that it fills."""
 Path = tuple[str | int, ...]
 
 
@@ -86,7 +90,8 @@ def _contributing(found: list[Origin], path: Path) -> list[Origin]:
 
 
 def _merges(value: Any, path: Path) -> bool:
-    return isinstance(value, dict) or (path == ("run", "command") and isinstance(value, list))
+    short = path[0] == "run" and len(path) == len(("run", "command")) and path[1] in LISTS
+    return isinstance(value, dict) or (short and isinstance(value, list))
 
 
 def _handlers(run: Any) -> object:
@@ -94,5 +99,6 @@ def _handlers(run: Any) -> object:
 
 
 def _written_out(run: dict[str, Any]) -> dict[str, Any]:
-    command = run.get("command")
-    return run | {"command": {"argv": command}} if isinstance(command, list) else run
+    return {
+        key: {LISTS[key]: value} if key in LISTS and isinstance(value, list) else value for key, value in run.items()
+    }

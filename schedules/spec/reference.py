@@ -10,6 +10,7 @@ from typing import Any
 from schedules.spec.calendars import DATES
 from schedules.spec.fields import CLOCK_TIME, LOCAL_TIME, NAME
 from schedules.spec.file import SHARED
+from schedules.spec.handlers import KINDS
 from schedules.spec.job import JobSpec
 from schedules.spec.json_schema import json_schema
 from schedules.text.duration import PATTERN
@@ -38,10 +39,7 @@ SECTIONS = {
     "RunSpec": "`run`",
     "StepSpec": "`steps[n]`",
     "CompensateSpec": "`steps[n].compensate`",
-    "HttpSpec": "`run.http`, also of steps",
-    "CommandSpec": "`run.command`, also of steps",
-    "PythonSpec": "`run.python`, also of steps",
-    "WorkflowSpec": "`run.workflow`, also of steps",
+    **{kind.__name__: f"`run.{name}`, also of steps" for name, kind in KINDS.items()},
     "DirectSpec": "`run.workflow.direct`",
     "DirectRetrySpec": "`run.workflow.direct.retry`",
 }

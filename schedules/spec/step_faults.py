@@ -98,9 +98,9 @@ def _long_ids(job: JobSpec) -> Iterator[Fault]:
     """Workflows that run as children: their ids are made of the job's name, the time and the step's name."""
     before = len(job.name) + OF_TIME + len("/")
     for index, step in enumerate(job.steps):
-        behind = OF_UNDO if step.compensate and step.compensate.workflow else 0
+        behind = OF_UNDO if step.compensate and step.compensate.handler.child else 0
         length = before + len(step.name) + behind
-        if (step.workflow or behind) and length > LONGEST_ID:
+        if (step.handler.child or behind) and length > LONGEST_ID:
             longest = len(step.name) - (length - LONGEST_ID)
             advice = f"write a name of {longest} at most, or " if longest > 0 else ""
             held = f"and databases of self-hosted servers hold {LONGEST_ID}"
@@ -120,11 +120,11 @@ def _limits(job: JobSpec, step: StepSpec) -> Iterator[Fault]:
     if undo and undo.retry and (fault := undo_retry_of(undo).wait_too_long(undo.retry)):
         path, message = _told(fault)
         yield ("compensate", *path), message
-    if step.workflow and step.start_timeout:
+    if step.handler.child and step.start_timeout:
         message = "a workflow that waits for a worker has started already; remove it, or give the workflow a timeout"
         yield ("start_timeout",), message
     for path, handlers in (((), step), (("compensate",), undo)):
-        if handlers and handlers.workflow and handlers.workflow.direct:
+        if handlers and handlers.direct:
             message = (
                 "a schedule starts one workflow itself, and no steps; write it as the job's `run`, or remove `direct`"
             )

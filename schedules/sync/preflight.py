@@ -12,6 +12,7 @@ from activities.contract import JOB_WORKFLOW, OfferQuestion
 from activities.notices.contract import WATCHDOG_WORKFLOW
 from activities.steps.template import secrets_used
 from schedules.errors import UndecodableError
+from schedules.spec.handlers import KINDS
 from schedules.text.nearest import nearest
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from schedules.model import DesiredSchedule
     from schedules.plan.plan import Plan
     from schedules.server.port import Schedules
+    from schedules.spec.kinds.kind import Need
 
 SHOWN = 3
 CONCURRENCY = 10
@@ -45,19 +47,17 @@ class Askable(Protocol):
 
 @dataclass(slots=True)
 class Needs:
-    """What the jobs of one task queue need of its workers: by handler, workflow type, id of a key, and secret, the jobs."""
+    """What the jobs of one task queue need of its workers: by what steps need, id of a key, and secret, the jobs."""
 
     jobs: list[str] = field(default_factory=list)
-    commands: list[str] = field(default_factory=list)
-    handlers: dict[str, list[str]] = field(default_factory=dict)
-    workflows: dict[str, list[str]] = field(default_factory=dict)
+    of_kinds: dict[Need, list[str]] = field(default_factory=dict)
     keys: dict[str, list[str]] = field(default_factory=dict)
     secrets: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def special(self) -> bool:
         """Whether a worker may lack something of it."""
-        return bool(self.commands or self.handlers or self.workflows or self.keys or self.secrets)
+        return bool(self.of_kinds or self.keys or self.secrets)
 
 
 async def preflight(plan: Plan, wanted: Iterable[DesiredSchedule], workers: Askable, *, ask: bool) -> list[str]:
@@ -105,13 +105,8 @@ def _note_step(needs: Needs, schedule: DesiredSchedule, step: dict[str, Any]) ->
     if schedule.encryption:
         _note(needs.keys.setdefault(schedule.encryption, []), schedule.id)
     _note_secrets(needs, schedule, step["params"])
-    match step["handler"]:
-        case "python":
-            _note(needs.handlers.setdefault(step["params"]["handler"], []), schedule.id)
-        case "workflow":
-            _note(needs.workflows.setdefault(step["params"]["type"], []), schedule.id)
-        case "command":
-            _note(needs.commands, schedule.id)
+    if need := KINDS[step["handler"]].need(step["params"]):
+        _note(needs.of_kinds.setdefault(need, []), schedule.id)
 
 
 def _note_secrets(needs: Needs, schedule: DesiredSchedule, value: Any) -> None:
@@ -134,21 +129,11 @@ def _note(jobs: list[str], job: str) -> None:
 
 def missing_in(queue: str, needs: Needs, offers: Sequence[WorkerOffer]) -> Iterator[str]:
     """What the jobs need and some worker of those that answered does not have."""
-    for what, needed, offered in (
-        ("handler", needs.handlers, [offer.handlers for offer in offers]),
-        ("workflow type", needs.workflows, [offer.workflows for offer in offers]),
-    ):
-        for name in sorted(needed):
-            if without := [offer for offer, names in zip(offers, offered, strict=True) if name not in names]:
-                close = nearest(name, sorted({other for names in offered for other in names} - {name}))
-                hint = f"there is {' and '.join(f'`{other}`' for other in close)}; " if close else ""
-                lack = f"no {what} `{name}` in {_those(without, offers, queue)}, which {_names(needed[name])} need"
-                yield f"{lack}: {hint}is its module in the worker's TICKWRIGHT_MODULES?"
-    if needs.commands and (without := [offer for offer in offers if not offer.commands]):
-        yield (
-            f"no commands are allowed in {_those(without, offers, queue)}, which {_names(needs.commands)} need: "
-            "start it with TICKWRIGHT_ALLOW_COMMANDS=true"
-        )
+    for need in sorted(needs.of_kinds, key=lambda need: (need.setting, need.lack)):
+        if without := [offer for offer in offers if need.name not in need.offered(offer)]:
+            close = nearest(need.name, sorted({name for offer in offers for name in need.offered(offer)} - {need.name}))
+            hint = f"there is {' and '.join(f'`{other}`' for other in close)}; " if close else ""
+            yield f"{need.lack} in {_those(without, offers, queue)}, which {_names(needs.of_kinds[need])} need: {hint}{need.advice}"
     for name in sorted(needs.secrets):
         if without := [offer for offer in offers if name in offer.missing_secrets]:
             lack = f"no secret `{name}` in {_those(without, offers, queue)}, which {_names(needs.secrets[name])} need"
@@ -172,9 +157,10 @@ def _those(some: Sequence[WorkerOffer], offers: Sequence[WorkerOffer], queue: st
 def start_command(queue: str, needs: Needs) -> str:
     """How a worker is started that can run the jobs, and what has to be filled in."""
     settings = [f"TICKWRIGHT_TASK_QUEUE={shlex.quote(queue)}"]
-    settings += ["TICKWRIGHT_ALLOW_COMMANDS=true"] if needs.commands else []
+    needed = sorted(needs.of_kinds, key=lambda need: need.lack)
+    settings += [need.setting for need in needed if need.setting]
     settings += [f"TICKWRIGHT_SECRET_{name}=…" for name in sorted(needs.secrets)[:SHOWN]]
-    own = [f"`{name}`" for name in (*sorted(needs.handlers), *sorted(needs.workflows))]
+    own = [f"`{need.name}`" for need in needed if not need.setting]
     settings += ["TICKWRIGHT_MODULES=…"] if own else []
     more = (
         f", with the modules that have {', '.join(own[:SHOWN])}{' and others' if len(own) > SHOWN else ''}"

@@ -14,8 +14,9 @@ from aiohttp import web
 from activities import HandlerError
 from activities.contract import StepRequest
 from schedules.spec.entries import CronEntry, EveryEntry
-from schedules.spec.handlers import RunSpec, WorkflowSpec
+from schedules.spec.handlers import RunSpec
 from schedules.spec.job import JobSpec
+from schedules.spec.kinds.workflow import WorkflowSpec
 from tests.testkit.conftest import SECRETS
 from worker.testkit import Call, Fault, KitError, StandIn, TestKit
 from worker.testkit.request import on_the_kits_worker

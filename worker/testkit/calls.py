@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from activities.contract import HandlerKind, LastSuccess
+    from activities.contract import LastSuccess
     from activities.steps.attempt import Attempt
 
 
@@ -22,14 +22,14 @@ class Call:
 
     scheduled_at: datetime
     step: str
-    handler: HandlerKind
+    handler: str
     attempt: int
     params: dict[str, Any]
     idempotency_key: str
     last_success: LastSuccess | None
 
     @classmethod
-    def of(cls, attempt: Attempt, handler: HandlerKind, params: dict[str, Any]) -> Call:
+    def of(cls, attempt: Attempt, handler: str, params: dict[str, Any]) -> Call:
         """What an attempt is about to hand to its handler."""
         return cls(
             scheduled_at=attempt.scheduled_at,

@@ -18,8 +18,9 @@ from worker.testkit.calls import Call, as_written
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from activities.contract import HandlerKind, StepRequest
-    from activities.steps.attempt import Attempt, StepHandler
+    from activities.contract import StepRequest
+    from activities.handlers.table import StepHandler
+    from activities.steps.attempt import Attempt
 
 StandIn = Callable[[Call], Any] | dict[str, Any] | list[Any] | str | float | bool
 """What a step gives back, or a function (sync or async) that says so, or raises. None as an output needs a function."""
@@ -31,10 +32,10 @@ _FRAMES = 10
 class StandIns:
     """The stand-ins of one run of the kit, and what they and the real handlers were given, by scheduled time in UTC."""
 
-    by_kind: Mapping[HandlerKind, StandIn | None]
+    by_kind: Mapping[str, StandIn | None]
     by_step: Mapping[str, StandIn]
     hosts: Collection[str]
-    kinds: dict[str, HandlerKind] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
     """The handlers of the steps as the spec has them."""
     calls: defaultdict[str, list[Call]] = field(default_factory=lambda: defaultdict(list))
     broken: AssertionError | None = None

@@ -14,7 +14,8 @@ from temporalio.worker import Worker
 
 from activities.contract import HANDLER_TIMEOUT, RUN_STEP, StepCall, StepResult
 from activities.handlers.calls import Calls
-from activities.handlers.late import LateSession
+from activities.handlers.session import LateSession
+from activities.handlers.table import Handlers, Parts
 from activities.steps.attempt import Attempt
 from activities.steps.run import StepActivities
 from activities.steps.secrets import VARIABLE_PREFIX, SecretStore
@@ -71,11 +72,9 @@ async def kit_worker(
     """A worker that polls while the block lasts."""
     async with LateSession() as session:
         steps = StepActivities(
-            registry=offer.handlers,
+            # Whether the test allows commands is checked before.
+            handlers=Handlers(Parts(offer.handlers, Calls(), session, allow_commands=True)),
             secrets=SecretStore({VARIABLE_PREFIX + name: value for name, value in secrets.items()}),
-            http_session=session,
-            allow_commands=True,  # Whether the test allows them is checked before.
-            calls=Calls(),
             previous_occurrence=previous_occurrence,
             around=stand_ins.around,
         )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from activities.contract import HandlerKind
 from tests.processes import ROOT, worker
 from tests.runs import failure, request, shell, start
 
@@ -50,7 +49,7 @@ from activities import handler
 def changed() -> str:
     return "done"
 """
-STEPS: dict[str, tuple[HandlerKind, dict[str, Any]]] = {
+STEPS: dict[str, tuple[str, dict[str, Any]]] = {
     "a handler that is new": ("python", {"handler": "added"}),
     "a parameter that is new": ("python", {"handler": "changed", "params": {"rows": 3}}),
     "a workflow type that is new": ("workflow", {"type": "Added"}),

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import pytest
 
 from schedules.compile.job import compile_job
-from schedules.compile.steps import handler_of
 from schedules.cron import CronError
 from schedules.model import Calendar, Interval, Range, Times
 from schedules.spec.handlers import RunSpec
@@ -77,7 +76,7 @@ def test_the_request_carries_the_spec_in_seconds() -> None:
 @pytest.mark.parametrize("body", [{}, [], 0, False, ""])
 def test_an_empty_json_body_is_a_body(body: object) -> None:
     run = RunSpec.model_validate({"http": {"url": "https://x.internal", "json": body}})
-    assert handler_of(run)[1]["json"] == body
+    assert run.handler.step_params()["json"] == body
 
 
 def test_a_list_of_entries_is_their_union_and_fires_once() -> None:

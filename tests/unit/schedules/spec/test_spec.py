@@ -10,8 +10,12 @@ from pydantic import ValidationError
 
 from schedules.spec.entries import AtEntry, CronEntry, EveryEntry
 from schedules.spec.file import Defaults, Environment, SpecFile
-from schedules.spec.handlers import CommandSpec, HttpSpec, PythonSpec, RunSpec, WorkflowSpec
+from schedules.spec.handlers import RunSpec
 from schedules.spec.job import JobSpec
+from schedules.spec.kinds.command import CommandSpec
+from schedules.spec.kinds.http import HttpSpec
+from schedules.spec.kinds.python import PythonSpec
+from schedules.spec.kinds.workflow import WorkflowSpec
 from schedules.spec.retry import RetrySpec
 
 MODELS = (

@@ -11,8 +11,11 @@ from schedules.compile.job import compile_job
 from schedules.errors import Location
 from schedules.source.load import load_project
 from schedules.spec.entries import AtEntry, CronEntry, EveryEntry
-from schedules.spec.handlers import CommandSpec, HttpSpec, PythonSpec, RunSpec
+from schedules.spec.handlers import RunSpec
 from schedules.spec.job import JobSpec
+from schedules.spec.kinds.command import CommandSpec
+from schedules.spec.kinds.http import HttpSpec
+from schedules.spec.kinds.python import PythonSpec
 from schedules.spec.project import Project
 from schedules.spec.retry import RetrySpec
 from tests.factories import NOW

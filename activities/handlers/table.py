@@ -1,0 +1,78 @@
+"""The handlers of a worker by their names: `http` is the HANDLER of the module `activities/handlers/http.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from activities.errors import HandlerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    import aiohttp
+
+    from activities.handlers.calls import Calls
+    from activities.registry import HandlerRegistry
+    from activities.steps.attempt import Attempt
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a worker gives its handlers."""
+
+    #: The functions for `python`.
+    registry: HandlerRegistry
+    #: Where these functions run.
+    calls: Calls
+    #: The session for `http`; its owner closes it.
+    http_session: Callable[[], aiohttp.ClientSession]
+    #: Whether `command` may run programs.
+    allow_commands: bool
+    #: The workflow types that the worker knows.
+    workflows: Collection[str] = ()
+
+
+class StepHandler(Protocol):
+    """What runs a step: takes the filled in parameters, gives a JSON value."""
+
+    async def run(self, params: dict[str, Any], attempt: Attempt) -> Any:
+        """Raises HandlerError; cancelled, it stops what it started within STOP_GRACE and leaves `attempt.evidence`."""
+
+
+class Handler(StepHandler, Protocol):
+    """The handler of a module, made with the parts of its worker."""
+
+    def __init__(self, parts: Parts) -> None:
+        """One serves all steps of its kind."""
+
+    def problem(self, params: dict[str, Any]) -> str:
+        """Why this worker cannot run a step with these parameters, their templates not filled in; empty where it can."""
+
+
+class Handlers:
+    """Loads each handler when it is first asked for, with all that it imports."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self._handlers: dict[str, Handler] = {}
+
+    def of(self, kind: str) -> Handler:
+        """The handler of that name. Raises a permanent HandlerError where this worker has none."""
+        if kind not in self._handlers:
+            self._handlers[kind] = _load(kind)(self.parts)
+        return self._handlers[kind]
+
+
+def _load(kind: str) -> type[Handler]:
+    name = f"{__package__}.{kind}"
+    try:
+        handler: type[Handler] | None = getattr(import_module(name), "HANDLER", None)
+    except ModuleNotFoundError as error:
+        if error.name is None or not name.startswith(error.name):
+            raise
+        handler = None
+    if handler is None:
+        raise HandlerError(f"this worker has no handler `{kind}`", permanent=True)
+    return handler

@@ -1,0 +1,1 @@
+"""The kinds of handlers, one file each; `schedules/spec/handlers.py` is their table."""
