@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from schedules.spec.finding_ids import FindingId
+from schedules.spec.finding_ids import ERRORS, INFOS, FindingId
 from schedules.spec.layers import Path
 
 Severity = Literal["error", "warning", "info"]
-ERRORS: frozenset[FindingId] = frozenset({"never-fires"})
-INFOS: frozenset[FindingId] = frozenset(
-    {"label-renamed", "watchdog-on-own-queue", "quiet-window", "dst-horizon", "calendar-horizon"}
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The ids of all findings of `lint`: `lint.ignore` of a job names them."""
+"""All findings of `lint` by id, and how bad each is: `lint.ignore` of a job names them."""
 
 from __future__ import annotations
 
@@ -37,3 +37,8 @@ FindingId = Literal[
 ]
 
 IDS: tuple[FindingId, ...] = get_args(FindingId)
+ERRORS: frozenset[FindingId] = frozenset({"never-fires"})
+INFOS: frozenset[FindingId] = frozenset(
+    {"label-renamed", "watchdog-on-own-queue", "quiet-window", "dst-horizon", "calendar-horizon"}
+)
+"""What is neither is a warning."""
