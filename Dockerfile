@@ -1,5 +1,5 @@
 # One image for the worker and for the commands: `docker run IMAGE tickwright lint /specs`.
-# Pin it to what you have checked: `--build-arg BASE=python:3.11-slim@sha256:…`.
+# Pin the base image to one that you have checked: `--build-arg BASE=python:3.11-slim@sha256:…`.
 ARG BASE=python:3.11-slim
 
 FROM ${BASE} AS build
@@ -23,11 +23,11 @@ FROM ${BASE}
 RUN groupadd --gid 10001 tickwright \
  && useradd --uid 10001 --gid 10001 --home-dir /app --no-create-home --shell /usr/sbin/nologin tickwright
 COPY --from=build /opt/tickwright /opt/tickwright
-# Probes and Prometheus come from outside of the container, so health and metrics listen on every address of it.
+# Probes and Prometheus come from outside of the container, so health and metrics listen on all its addresses.
 ENV PATH=/opt/tickwright/bin:$PATH PYTHONDONTWRITEBYTECODE=1 TICKWRIGHT_HTTP_ADDRESS=0.0.0.0:9464
-# `pip install`, as root in an image made from this one, adds to what the worker sees, and changes no version that was locked.
+# In an image based on this one, `pip install` as root adds packages for the worker, and changes no locked version.
 ENV PIP_PYTHON=/opt/tickwright/bin/python PIP_CONSTRAINT=/opt/tickwright/constraints.txt PIP_NO_CACHE_DIR=1
-# Modules with handlers and workflows are looked for here: COPY yours to it, and name them in TICKWRIGHT_MODULES.
+# The folder of your modules: COPY them here, and name them in TICKWRIGHT_MODULES.
 WORKDIR /app
 USER 10001:10001
 EXPOSE 9464

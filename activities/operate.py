@@ -168,7 +168,7 @@ class OperateActivities:
 
 
 def _gone(schedule_id: str) -> ApplicationError:
-    return ApplicationError(f"there is no schedule `{schedule_id}` any more", type=GONE, non_retryable=True)
+    return ApplicationError(f"the schedule `{schedule_id}` has been deleted", type=GONE, non_retryable=True)
 
 
 def _running(schedule: ScheduleDescription) -> list[ScheduleActionExecutionStartWorkflow]:

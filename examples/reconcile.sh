@@ -1,5 +1,5 @@
 #!/bin/sh
-# Usage: reconcile.sh DATABASE FROM TO: counts what the demo service took between two days, as a JSON object for the next step.
+# Usage: reconcile.sh DATABASE FROM TO: counts the effects of the demo service between two days, and prints a JSON object for the next step.
 set -eu
 exec python3 - "$@" <<'PY'
 import json, sqlite3, sys

@@ -54,7 +54,7 @@ class _WithSettings(argparse.RawDescriptionHelpFormatter):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command on `parser`; its settings come from elsewhere."""
-    parser.description = "Run jobs: poll a task queue of Temporal until told to stop (SIGTERM, SIGINT and SIGHUP drain, a second signal stops at once)."
+    parser.description = "Run jobs: poll a task queue of Temporal until stopped. SIGTERM, SIGINT and SIGHUP drain the worker; a second signal stops it at once."
     parser.epilog = EPILOG
     parser.formatter_class = _WithSettings
     parser.set_defaults(execute=execute)

@@ -237,7 +237,9 @@ def _polling(pollers: Pollers) -> PollerBehavior:
 
 def given_up_too_many(count: int, limit: int) -> str:
     """Why a worker is neither ready nor well: its own threads weigh it down. Empty while there are fewer than its steps at a time."""
-    return f"{count} handlers go on although their attempts have ended; restart this worker" if count >= limit else ""
+    return (
+        f"{count} handlers still run although their attempts have ended; restart this worker" if count >= limit else ""
+    )
 
 
 def build_of(settings: WorkerSettings) -> str:

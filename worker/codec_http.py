@@ -49,7 +49,7 @@ class CodecServer:
     async def _convert(self, request: web.Request) -> web.Response:
         cors = self._cors(request)
         if "Origin" in request.headers and not cors:
-            return web.Response(status=403, text="pages of this origin are not served; name it with --origin\n")
+            return web.Response(status=403, text="pages of this origin may not call; add it with --origin\n")
         if not self._may(request):
             return web.Response(
                 status=401, text=f"send the token of {TOKEN} as `Authorization: Bearer …`\n", headers=cors

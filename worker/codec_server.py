@@ -32,10 +32,12 @@ async def serve(options: argparse.Namespace) -> None:
 
     keys, token = codec_keys(), Token.of(os.environ.get(TOKEN), None, TOKEN)
     if not keys.keys:
-        raise SettingsError(f"there is nothing to decode with: set {KEYS_FILE} or {KEYS}")
+        raise SettingsError(f"there are no keys; set {KEYS_FILE} or {KEYS}")
     host, _ = options.address
     if not token and not _is_loopback(host):
-        raise SettingsError(f"--address {host} can be reached by others, who could read everything: set {TOKEN}")
+        raise SettingsError(
+            f"--address {host} can be reached from other machines, which could read everything; set {TOKEN}"
+        )
     server, stop = CodecServer(keys, options.origin or UI_ORIGINS, token), Stop(_leave)
     with stop.on_signals(asyncio.get_running_loop()):
         async with serving(server.application(), options.address, "--address") as url:
@@ -58,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     parser = argparse.ArgumentParser(
         prog="python -m worker.codec_server",
         description="Decrypt payloads for the Web UI and the temporal CLI, with the keys of the workers.",
-        epilog=f"The keys are those of {KEYS_FILE} or {KEYS}. With {TOKEN}, callers must send it as a bearer token.",
+        epilog=f"The keys are those of {KEYS_FILE} or {KEYS}. With {TOKEN}, callers must send this token as a bearer token.",
     )
     parser.add_argument(
         "--address",
@@ -71,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         "--origin",
         action="append",
         metavar="URL",
-        help=f"a Web UI that may call, such as http://127.0.0.1:8080; may be repeated (default: {', '.join(UI_ORIGINS)})",
+        help=f"address of a Web UI that may call the server, such as http://127.0.0.1:8080; may be repeated (default: {', '.join(UI_ORIGINS)})",
     )
     parser.set_defaults(execute=execute)
     run(parser, arguments)

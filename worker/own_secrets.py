@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 ORDINARY = (
-    "the values of these secrets are short or ordinary words: wherever such a text stands in an output it is masked, "
-    "and no later step can use it; give them other values, or write them into the spec"
+    "the values of these secrets are short or ordinary words; wherever such a text occurs in an output, it is masked, "
+    "and no later step can use it; choose other values, or write them into the spec"
 )
 
 

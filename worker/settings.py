@@ -37,8 +37,8 @@ SECRET_PREFIX = "TICKWRIGHT_SECRET_"  # noqa: S105 - the prefix of names, not a 
 FILE = Path("tickwright.toml")
 ADVICE = {
     "bool_parsing": "write true or false",
-    "path_not_directory": "give a folder that exists",
-    "path_not_file": "give a file that exists",
+    "path_not_directory": "write a folder that exists",
+    "path_not_file": "write a file that exists",
 }
 SECRETS = frozenset({"http_token"})
 """Fields whose values are in no message."""
@@ -65,7 +65,7 @@ def _pollers(value: Any) -> Any:
     """A number of at least two, or `auto`."""
     if value == AUTO or (str(value).isdecimal() and 2 <= int(value) <= MOST_POLLERS):  # noqa: PLR2004 - the SDK's least
         return value
-    raise ValueError(f"{value!r} is no number of polls; write 2 to {MOST_POLLERS}, or auto")
+    raise ValueError(f"{value!r} is not a number of polls; write 2 to {MOST_POLLERS}, or auto")
 
 
 Pollers = Annotated[int | Literal["auto"], BeforeValidator(_pollers)]
@@ -83,55 +83,56 @@ class WorkerSettings(BaseModel):
         (), description="Modules with handlers, workflows and activities, comma-separated."
     )
     allow_commands: bool = Field(False, description="Whether `command` steps may run on this worker.")
-    secrets_dir: DirectoryPath | None = Field(None, description="Folder with one file a secret, for ${secret:NAME}.")
+    secrets_dir: DirectoryPath | None = Field(None, description="Folder with a file NAME for each ${secret:NAME}.")
     http_address: Annotated[tuple[str, int], BeforeValidator(_address)] = Field(
         ("127.0.0.1", 9464), description="Address for /livez, /startupz, /readyz and /metrics."
     )
     http_hosts: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
         (),
-        description="Names by which /metrics may be asked without a token, comma-separated, besides localhost and plain addresses.",
+        description="Host names, comma-separated, by which /metrics answers without a token, besides localhost and plain addresses.",
     )
     http_token: Annotated[SecretStr, AfterValidator(_token)] | None = Field(
-        None, description="Bearer token that /metrics asks for."
+        None, description="Bearer token that /metrics requires."
     )
-    http_token_file: FilePath | None = Field(None, description="File with that token instead, read at each request.")
+    http_token_file: FilePath | None = Field(None, description="File with that token, read at each request.")
     drain_timeout: Annotated[timedelta, BeforeValidator(parse_duration)] = Field(
-        timedelta(seconds=30), description="How long running steps may go on after SIGTERM, SIGINT or SIGHUP."
+        timedelta(seconds=30), description="How long running steps may take to finish after SIGTERM, SIGINT or SIGHUP."
     )
     log_format: Literal["console", "json"] | None = Field(
-        None, description="`console` or `json`; none given: console on a terminal, else json."
+        None, description="`console` or `json`; by default console on a terminal, else json."
     )
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="Lines below this level are left out."
-    )
-    max_concurrent_steps: int = Field(100, ge=1, le=MOST_AT_ONCE, description="Steps that run at the same time.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level of log lines.")
+    max_concurrent_steps: int = Field(100, ge=1, le=MOST_AT_ONCE, description="Most steps at the same time.")
     max_concurrent_workflow_tasks: int = Field(
-        100, ge=2, le=MOST_AT_ONCE, description="Workflow tasks at the same time."
+        100, ge=2, le=MOST_AT_ONCE, description="Most workflow tasks at the same time."
     )
     max_cached_workflows: int = Field(
         1000, ge=1, le=MOST_CACHED, description="Runs kept in memory between their tasks."
     )
     max_steps_per_second: float | None = Field(
-        None, ge=SLOWEST, allow_inf_nan=False, description="Steps started a second, at the most; none given: no limit."
+        None, ge=SLOWEST, allow_inf_nan=False, description="Most steps started a second; by default no limit."
     )
     max_queue_steps_per_second: float | None = Field(
         None,
         ge=SLOWEST,
         allow_inf_nan=False,
-        description="The same for all workers of the task queue together; the server keeps to it.",
+        description="The same for all workers of the task queue together; enforced by the server.",
     )
     max_concurrent_local_activities: int = Field(
-        100, ge=1, le=MOST_AT_ONCE, description="Local activities (arguments of `workflow` steps) at the same time."
+        100,
+        ge=1,
+        le=MOST_AT_ONCE,
+        description="Most local activities (arguments of `workflow` steps) at the same time.",
     )
     workflow_pollers: Pollers = Field(
-        5, description="Requests for workflow tasks that wait at the server; `auto`: as many as it takes, up to 100."
+        5, description="Polls for workflow tasks; `auto` uses as many as needed, up to 100."
     )
-    step_pollers: Pollers = Field(5, description="Requests for steps that wait at the server, likewise.")
+    step_pollers: Pollers = Field(5, description="Polls for steps; `auto` likewise.")
     backlog_interval: Annotated[timedelta, BeforeValidator(parse_duration)] = Field(
-        timedelta(seconds=15), description="How often the server is asked what waits in the task queue; 0s: not at all."
+        timedelta(seconds=15), description="How often the backlog of the task queue is read; 0s never reads it."
     )
-    ui_url: str = Field("", description="Address of Temporal's Web UI, for links to runs in notifications.")
-    build_id: str = Field("", description="Names this build in Temporal; by default the installed version.")
+    ui_url: str = Field("", description="Address of Temporal's Web UI, for links in notices and `explain`.")
+    build_id: str = Field("", description="Name of this build in Temporal; by default the installed version.")
 
     @property
     def guard(self) -> Guard:
@@ -186,7 +187,7 @@ def _from_file() -> dict[str, Any]:
     for key, value in tomllib.loads(FILE.read_text(encoding="utf-8")).items():
         name = key.removeprefix(PREFIX.lower())
         if name in values:
-            raise ValueError(f"{name} is given twice, with and without {PREFIX.lower()}; remove one")
+            raise ValueError(f"{name} is set twice, with and without {PREFIX.lower()}; remove one")
         values[name] = value
     return values
 
@@ -194,7 +195,7 @@ def _from_file() -> dict[str, Any]:
 def _unknown_names() -> list[str]:
     given = [name for name in os.environ if name.startswith(PREFIX) and not name.startswith(SECRET_PREFIX)]
     unknown = sorted(name for name in given if name.removeprefix(PREFIX).lower() not in _known())
-    return [f"{name}: no such setting; {_nearest(name, PREFIX)}" for name in unknown]
+    return [f"{name}: there is no such setting; {_nearest(name, PREFIX)}" for name in unknown]
 
 
 def _known() -> list[str]:
@@ -212,9 +213,9 @@ def _nearest(name: str, prefix: str = "") -> str:
 def _problem(error: ErrorDetails) -> str:
     name = str(error["loc"][0])
     if PREFIX + name.upper() in CODEC_SETTINGS:
-        return f"{FILE}: {name}: set {PREFIX}{name.upper()} in the environment, where `sync` reads it, too"
+        return f"{FILE}: {name}: set {PREFIX}{name.upper()} in the environment, because `sync` reads it, too"
     if name not in WorkerSettings.model_fields:
-        return f"{FILE}: {name}: no such setting; {_nearest(name)}"
+        return f"{FILE}: {name}: there is no such setting; {_nearest(name)}"
     variable = PREFIX + name.upper()
     place = variable if variable in os.environ else f"{FILE}: {name}"
     if error["type"] == "value_error":  # Ours: it names the value itself.

@@ -12,4 +12,4 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of the installed command."""
-    commands.main(arguments, {**commands.VERBS, "worker": ("run jobs until told to stop", "worker.__main__")})
+    commands.main(arguments, {**commands.VERBS, "worker": ("run jobs until it is stopped", "worker.__main__")})

@@ -18,7 +18,7 @@ def was_started(case: Case) -> Reason | None:
         return None
     if case.now - case.at <= case.slack:
         return Reason("due", "the schedule has just started it")
-    text = "the schedule started it, and the server shows no run: it has been deleted since, or began this moment"
+    text = "the schedule started it, but the server has no run: it has been deleted since, or starts just now"
     return Reason("forgotten", text, ("the schedule's own list of its last starts",), certain=False)
 
 
@@ -30,7 +30,7 @@ def before_creation(case: Case) -> Reason | None:
     if any(run.scheduled_by and run.started_at < created for run in case.runs):
         return _of_an_earlier_one(created)
     if case.may_be_forgotten:
-        text = f"the schedule was created later, at {stamp(created)}; what was before is not known any more"
+        text = f"the schedule was created later, at {stamp(created)}; what was before is not known"
         return Reason("before_creation", text, certain=False)
     return Reason("before_creation", f"the schedule did not exist yet: it was created at {stamp(created)}")
 
@@ -41,7 +41,7 @@ def between_schedules(case: Case) -> Reason | None:
 
 
 def _of_an_earlier_one(created: datetime) -> Reason:
-    text = f"the schedule was created at {stamp(created)}; an earlier one of this name, deleted since, started nothing then"
+    text = f"the schedule was created at {stamp(created)}; an earlier schedule of this name, deleted since, started nothing then"
     return Reason("before_creation", text, certain=False)
 
 
@@ -50,7 +50,7 @@ def forgotten(case: Case) -> Reason | None:
     if case.history or not case.may_be_forgotten or _has_started_nothing_since(case):
         return None
     kept = lateness(case.job.retention) if case.job.retention else ""
-    text = f"nothing is known any more: the namespace forgets what ended more than {kept} ago"
+    text = f"not known: the namespace keeps nothing that ended more than {kept} ago"
     return Reason("forgotten", text, certain=False)
 
 

@@ -108,7 +108,7 @@ class Run:
     def reason(self) -> str:
         """Why it ended as it did, as far as its end tells, or why it does not get on."""
         if self.stuck:
-            return f"its workflow task fails again and again ({self.stuck}), so that the run does not get on; the worker's log says why"
+            return f"its workflow task fails again and again ({self.stuck}), so the run cannot continue; the worker's log has the reason"
         return self.result.reason if self.result else self.said
 
     @property

@@ -23,9 +23,9 @@ def overlap(case: Case) -> Reason | None:
     ended = f"ended at {stamp(other.closed_at)}" if other.closed_at else "has not ended"
     evidence = [f"{other.id} was started at {stamp(other.started_at)} and {ended}"]
     if other.waiting:
-        evidence.append("no worker has taken it: it waits in its task queue")
+        evidence.append("no worker has taken it; it waits in its task queue")
     if case.job.overlap == "buffer_all" and not case.job.skipped:
-        text = f"it waited for {other.id} to end, and waits no more: probably for longer than the catch-up window"
+        text = f"it waited for {other.id} to end, and no longer waits; probably it waited for longer than the catch-up window"
         return Reason("missed", text, (*evidence, *case.dropped), certain=False)
     if case.job.skipped:
         evidence.append(f"the server counts {case.job.skipped} starts left out by overlap so far")
@@ -45,7 +45,7 @@ def _replaced(case: Case) -> Reason | None:
         return Reason("buffered", f"it waits for {other.id} to end", (evidence,), case.job.waiting > 0)
     if following > (other.closed_at or case.now):
         return None
-    text = f"it waited for {other.id} to end, until {stamp(following)} took its place: overlap is {case.job.overlap}"
+    text = f"it waited for {other.id} to end, until {stamp(following)} took its place; overlap is {case.job.overlap}"
     ended = f" and ended at {stamp(other.closed_at)}" if other.closed_at else ""
     return Reason("overlap_skipped", text, (evidence + ended,))
 

@@ -33,7 +33,7 @@ def _deleted(case: Case) -> Reason | None:
     deleted = case.job.deleted_at
     if deleted is None or case.at <= deleted:
         return None
-    return Reason("not_due_then", f"the schedule was deleted; it was last at work at {stamp(deleted)}")
+    return Reason("not_due_then", f"the schedule was deleted; its scheduler was last at work at {stamp(deleted)}")
 
 
 def _not_yet(case: Case) -> Reason | None:
@@ -42,7 +42,7 @@ def _not_yet(case: Case) -> Reason | None:
     until = paused_until(case.job.note) if case.job.paused else None
     if case.job.paused and (until is None or case.at < until):
         end = f"until {stamp(until)}" if until else "until somebody resumes it"
-        return Reason("not_yet_due", f"it is due at {stamp(case.at)}, and will not start: the schedule is paused {end}")
+        return Reason("not_yet_due", f"it is due at {stamp(case.at)}, but will not start: the schedule is paused {end}")
     return Reason("not_yet_due", f"it is due at {stamp(case.at)}")
 
 
@@ -115,8 +115,8 @@ def _scheduler_away(case: Case) -> Reason | None:
     if late <= case.slack:
         return None
     last = case.history.wake_before(case.at)
-    gap = f"the scheduler looked for what is due at {stamp(last) if last else 'no time before'}"
-    gap += f" and next at {stamp(wake)}" if wake else ", and has not looked since"
+    gap = f"the scheduler checked what is due at {stamp(last) if last else 'no time before'}"
+    gap += f" and next at {stamp(wake)}" if wake else ", and has not checked since"
     if wake is None:
         return Reason("due", "the server was away when it was due, and its scheduler is not back yet", (gap,))
     return _after_outage(case, late, wake, gap)
@@ -128,19 +128,19 @@ def _after_outage(case: Case, late: timedelta, wake: datetime, gap: str) -> Reas
         if caught_up := _caught_up(case, wake, gap):
             return caught_up
         text = (
-            f"the server was away when it was due, and came back {lateness(late)} later: "
-            f"longer than the catch-up window of {lateness(timedelta(seconds=window))}"
+            f"the server was away when it was due, and came back {lateness(late)} later, "
+            f"after the catch-up window of {lateness(timedelta(seconds=window))}"
         )
         return Reason("missed", text, (gap, *case.dropped))
     instead = next((run for run in case.runs if wake - SLACK <= run.started_at), None)
     if instead is None and case.now - wake <= case.slack:
-        text = f"the server was away when it was due, and came back at {stamp(wake)}: it may start any moment"
+        text = f"the server was away when it was due, and came back at {stamp(wake)}; it may start at any moment"
         return Reason("due", text, (gap,))
     if instead is None:
         return Reason("missed", f"the server was away when it was due, and came back {lateness(late)} later", (gap,))
     text = (
         f"the server was away when it was due; when it was back, {lateness(late)} later, it started {instead.id} "
-        f"and left out the others, since overlap is {case.job.overlap}"
+        f"and left out the others, because overlap is {case.job.overlap}"
     )
     return Reason("overlap_skipped", text, (gap, f"{instead.id} was started at {stamp(instead.started_at)}"))
 
@@ -151,7 +151,7 @@ def _caught_up(case: Case, wake: datetime, gap: str) -> Reason | None:
     if rule is None or not overlap_policy(case.job.overlap).keeps_all:
         return None
     if rule.policy == "skip":
-        return Reason("skipped", "the server was away when it was due: the policy of catchup is skip", (gap,))
+        return Reason("skipped", "the server was away when it was due, and catchup is skip", (gap,))
     newer = [run for run in case.runs if run.scheduled_at > case.at and wake - SLACK <= run.started_at]
     if not newer:
         return None
@@ -161,7 +161,11 @@ def _caught_up(case: Case, wake: datetime, gap: str) -> Reason | None:
 
 def _still_due(case: Case) -> Reason | None:
     waited = case.now - case.at
-    return Reason("due", f"it is due since {stamp(case.at)} and may start any moment") if waited <= case.slack else None
+    return (
+        Reason("due", f"it has been due since {stamp(case.at)} and may start at any moment")
+        if waited <= case.slack
+        else None
+    )
 
 
 def _spec_may_have_changed(case: Case) -> Reason | None:
@@ -170,11 +174,11 @@ def _spec_may_have_changed(case: Case) -> Reason | None:
         return None
     if case.record is not None and case.record.signs_until is None:
         text = (
-            f"not known: something was done to the schedule at {stamp(updated)}, and Temporal's V2 scheduler keeps no record of what "
-            "it was before; it may have been paused or not due"
+            f"not known: the schedule was changed at {stamp(updated)}, and Temporal's V2 scheduler keeps no record of the time "
+            "before; it may have been paused or not due"
         )
         return Reason("unknown", text, certain=False)
-    text = f"it is due under the spec of today, but the schedule was changed at {stamp(updated)}: it may not have been due then"
+    text = f"it is due by the current schedule, but the schedule was changed at {stamp(updated)}; it may not have been due then"
     return Reason("missed", text, certain=False)
 
 
@@ -185,8 +189,8 @@ def _unexplained(case: Case) -> Reason | None:
         text = "probably the server was away for longer than the catch-up window"
     elif case.history and case.history.has_signs(case.at):
         text = (
-            "the scheduler looked for what is due on time, and nothing was started: an update in that moment throws away "
-            "what is due, and so does a workflow that had its id already"
+            "the scheduler checked on time, and nothing was started; an update at that moment discards what is due, "
+            "and so does a workflow that already has the id"
         )
     return Reason("missed", text, counted, certain=False)
 

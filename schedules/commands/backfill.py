@@ -28,30 +28,33 @@ WITHOUT_YES = 100
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
     parser.description = (
-        "Runs occurrences of the past under their own ids and times, one after another (side by side under `allow_all`). "
-        "It is a workflow: it goes on when this command ends, and Ctrl-C only stops watching."
+        "Run past occurrences of a job under their own ids, one after another (with overlap allow_all, five at a time). "
+        "The backfill is a workflow: it goes on when this command ends, and Ctrl-C only stops watching."
     )
     parser.add_argument("job", metavar="JOB", help="name of a job")
     parser.add_argument(
-        "--from", dest="begin", metavar="T", help="local time of the job, time with an offset, or 7d before now"
+        "--from",
+        dest="begin",
+        metavar="T",
+        help="first time: a local time of the job, a time with an offset, or 7d for 7 days ago",
     )
-    parser.add_argument("--to", dest="end", metavar="T", help="the same, and included (default: now)")
-    parser.add_argument("--missing", action="store_true", help="only occurrences without a success")
+    parser.add_argument("--to", dest="end", metavar="T", help="last time (default: now)")
+    parser.add_argument("--missing", action="store_true", help="run only occurrences without a success")
     parser.add_argument(
         "--again",
         action="store_true",
-        help="also those that have succeeded, with new idempotency keys: effects are done again",
+        help="run occurrences again that succeeded, with new idempotency keys, so that their effects are done again",
     )
-    parser.add_argument("--max-rate", metavar="N/m", help="so many starts a minute at the most (or N/s, N/h)")
-    parser.add_argument("--dry-run", action="store_true", help="shows which would run, and starts nothing")
-    parser.add_argument("--yes", action="store_true", help=f"start more than {WITHOUT_YES} occurrences")
-    parser.add_argument("--no-wait", action="store_true", help="do not watch it")
-    parser.add_argument("--watch", action="store_true", help="starts nothing: follows the job's backfill")
+    parser.add_argument("--max-rate", metavar="N/m", help="start at most N a minute (or N/s, N/h)")
+    parser.add_argument("--dry-run", action="store_true", help="show what would run, and start nothing")
+    parser.add_argument("--yes", action="store_true", help=f"allow more than {WITHOUT_YES} occurrences")
+    parser.add_argument("--no-wait", action="store_true", help="do not wait for the end")
+    parser.add_argument("--watch", action="store_true", help="show the progress of a backfill that is running")
     parser.add_argument(
-        "--cancel", action="store_true", help="ends the job's backfill: no more starts; what runs goes on"
+        "--cancel", action="store_true", help="end the backfill that is running: no more starts, and what runs goes on"
     )
     output_option(parser)
-    parser.epilog = f"{WRITES} Watching ends with 0 when all have succeeded, and with 1 when it is left before the end."
+    parser.epilog = f"{WRITES} With --watch: 0 all succeeded; 1 otherwise, or if you stop watching."
     parser.set_defaults(execute=execute)
 
 
@@ -72,16 +75,16 @@ def execute(options: argparse.Namespace) -> int:
         stop, _ = stop_on_signals(AT_ONCE)
         if options.cancel:
             ended = await backfills.cancel(job.name)
-            later = "" if ended else ", once a worker has taken that in: `--watch` shows it"
+            later = "" if ended else " as soon as a worker has read this (see --watch)"
             result = "cancelled" if ended else "cancelling"
-            text = f"{job.name}: no more starts{later}; what runs goes on"
+            text = f"{job.name}: nothing more starts{later}; what runs goes on"
             return said(options, {"job": job.name, "result": result}, text)
         if options.watch:
             return await _watched(options, backfills, job, stop)
         if not options.dry_run and await backfills.goes_on(job.name):
             if options.no_wait:
                 raise BusyError(job.name)
-            say(f"a backfill of `{job.name}` goes on already; when it has ended, what it leaves is looked at")
+            say(f"a backfill of `{job.name}` is still running; when it has ended, the rest is planned")
             followed = await backfills.follow(job.name, say, stop)
             if followed.status == "running":
                 return show_end(options, job, followed)
@@ -95,15 +98,17 @@ def _check(options: argparse.Namespace) -> None:
     from schedules.errors import SettingsError
 
     if options.watch and options.cancel:
-        raise SettingsError("--watch and --cancel are two things; write one of them")
+        raise SettingsError("--watch and --cancel exclude each other; write one of them")
     if (options.watch or options.cancel) and (options.begin or options.end or options.missing or options.again):
         raise SettingsError(
-            "--watch and --cancel are about the backfill that goes on; leave out --from, --to and the like"
+            "--watch and --cancel concern the backfill that is running; leave out --from, --to and other options"
         )
     if not (options.watch or options.cancel or options.begin):
-        raise SettingsError("write from when on: --from 2027-03-01, or --from 7d")
+        raise SettingsError("--from is missing; write for example --from 2027-03-01, or --from 7d")
     if options.missing and options.again:
-        raise SettingsError("--missing leaves out what has succeeded and --again runs it again; write one of them")
+        raise SettingsError(
+            "--missing leaves out occurrences that succeeded, and --again runs them again; write one of them"
+        )
 
 
 async def _backfill(
@@ -135,25 +140,25 @@ async def _backfill(
         return show_plan(options, job, found, took)
     if found.succeeded and not (options.missing or options.again):
         raise SettingsError(
-            f"{len(found.succeeded)} of them have succeeded already; nothing was started. --missing leaves those out, and --again "
-            "runs them again with new idempotency keys"
+            f"{len(found.succeeded)} of these occurrences have already succeeded; nothing was started. Add --missing to leave them out, or "
+            "--again to run them again with new idempotency keys"
         )
     if not found.run:
         return show_plan(options, job, found, None)
     if len(found.run) > WITHOUT_YES and not options.yes:
-        raise SettingsError(f"{len(found.run):,} would run; nothing was started. If that is meant, add --yes")
+        raise SettingsError(f"{len(found.run):,} occurrences would run; nothing was started. Add --yes to run them")
     observed = await TemporalGateway(records.client).describe(job.name)
     _check_rerun(observed, job, again=options.again)
     if observed is not None:
         rerun = stamp(now) if options.again else ""
         await backfills.start(observed, request_for(job, found.times, interval=interval, rerun=rerun))
         if missing := await nobody_there(records.client, observed.action):
-            say(f"{missing}: nothing runs until one does")
+            say(f"{missing}; nothing runs until one does")
     if options.no_wait:
         return said(
             options,
             {"job": job.name, "result": "started", "occurrences": found.times},
-            f"started; follow it by `backfill {job.name} --watch`",
+            f"started; follow it with `tickwright backfill {job.name} --watch`",
         )
     return await _watched(options, backfills, job, stop)
 
@@ -163,7 +168,9 @@ def _check_rerun(observed: Any, job: Job, *, again: bool) -> None:
     from schedules.ledger.translate import job_request
 
     if again and observed is not None and job_request(observed) is None:
-        raise SettingsError(f"`{job.name}` starts a workflow of its own, which knows no --again; leave it out")
+        raise SettingsError(
+            f"`{job.name}` starts its own workflow (direct), for which --again does not work; leave it out"
+        )
 
 
 def _span(options: argparse.Namespace, job: Job, now: datetime) -> tuple[datetime, datetime]:

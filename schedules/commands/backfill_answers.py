@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 def tell_plan(found: Holes, job: Job, took: timedelta | None) -> None:
     """On standard error: how many are to run, which are not, and how long it takes."""
-    how = "side by side" if job.overlap == "allow_all" else "one after another"
-    about = f"; about {span_text(took)}, {how}, by those that ran" if took and found.run else ""
+    how = "five at a time" if job.overlap == "allow_all" else "one after another"
+    about = f"; this takes about {span_text(took)} ({how})" if took and found.run else ""
     left = [
         (len(found.succeeded), "succeeded"),
-        (len(found.going), "running or still to start"),
+        (len(found.going), "still running or waiting"),
         (
             len(found.unknown),
-            "older than what the namespace keeps, left out by --missing: nobody knows whether they ran",
+            "left out, because the namespace no longer keeps whether they ran",
         ),
     ]
     told = "".join(f"; {count} {what}" for count, what in left if count)
-    say(f"{job.name}: {len(found.run)} of {found.expected} occurrences to run{told}{about}")
+    say(f"{job.name}: {len(found.run)} of {found.expected} occurrences will run{told}{about}")
 
 
 def show_plan(options: argparse.Namespace, job: Job, found: Holes, took: timedelta | None) -> int:
@@ -60,9 +60,9 @@ def show_end(options: argparse.Namespace, job: Job, followed: Followed) -> int:
         ]
     )
     if followed.status in {"failed", "terminated", "timed_out"}:
-        text += f"\nwhy stands in the workflow {BACKFILL_PREFIX}{job.name}"
+        text += f"\nthe workflow {BACKFILL_PREFIX}{job.name} has the reason"
     if followed.status == "running":
-        text += f"\nit goes on; follow it by `backfill {job.name} --watch`, or end it by `backfill {job.name} --cancel`"
+        text += f"\nit is still running; follow it with `tickwright backfill {job.name} --watch`, or end it with `tickwright backfill {job.name} --cancel`"
     said(options, {"job": job.name, "result": followed.status, **asdict(followed.progress)}, text)
     return 0 if followed.well else 1
 

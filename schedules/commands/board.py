@@ -22,7 +22,7 @@ Exit codes: 0 told to stop; 1 it cannot listen; 2 the command line, a setting or
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
-    parser.description = "Serve one read-only page: what ran in the last 24 hours, what did not, and what comes."
+    parser.description = "Serve one read-only page with what ran in the last 24 hours, what did not, and what comes."
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     selection_options(parser)

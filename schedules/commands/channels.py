@@ -31,10 +31,12 @@ class NotDeliveredError(TickwrightError):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
-    parser.description = "Show the channels of the spec files and who names them, or try one."
-    parser.epilog = "Exit codes: 0 done; 1 the test was not taken; 2 wrong call."
+    parser.description = "Show the channels of the spec files and the jobs that use them, or send a test notice."
+    parser.epilog = "Exit codes: 0 done; 1 the test notice was not delivered; 2 wrong call."
     spec_options(parser)
-    parser.add_argument("--test", metavar="NAME", help="have a worker send a test to each address of this channel")
+    parser.add_argument(
+        "--test", metavar="NAME", help="let a worker send a test notice to each address of this channel"
+    )
     parser.add_argument("--task-queue", metavar="Q", help="task queue of that worker (default: that of the first job)")
     parser.set_defaults(execute=execute)
 
@@ -54,14 +56,14 @@ def execute(options: argparse.Namespace) -> int:
     queue = options.task_queue or next((job.task_queue for job in project.jobs), "")
     asyncio.run(_send(project, targets, queue))
     gc.collect()
-    say(f"{options.test}: taken by {len(targets)} address{'' if len(targets) == 1 else 'es'}")
+    say(f"{options.test}: delivered to {len(targets)} address{'' if len(targets) == 1 else 'es'}")
     return 0
 
 
 def lines_of(project: Project) -> list[str]:
     """Each channel with the jobs that name it."""
     return [
-        f"{channels.file}: {name}: {', '.join(_named_by(project, name, channels.jobs)) or 'no job names it'}"
+        f"{channels.file}: {name}: {', '.join(_named_by(project, name, channels.jobs)) or 'no job uses it'}"
         for channels in project.channels
         for name in channels.specs
     ] or [f"{project.owner} has no channels; write them under `channels`"]
@@ -112,7 +114,7 @@ async def _send(project: Project, targets: Sequence[Target], queue: str) -> None
 
     client = await connect()
     if not await Workers(client).polls(queue):
-        say(f"no worker polls task queue `{queue}`: one is waited for, {ANSWER.total_seconds():g} s at most")
+        say(f"no worker polls task queue `{queue}`; waiting for one, at most {ANSWER.total_seconds():g} s")
     key = f"tickwright-test-{uuid.uuid4()}"
     notice = Notice("test", project.name, project.environment, "", "UTC", reason="somebody tries this channel")
     try:
@@ -123,9 +125,9 @@ async def _send(project: Project, targets: Sequence[Target], queue: str) -> None
             task_queue=queue,
             execution_timeout=ANSWER,
         )
-        await unless_interrupted(_ended(handle), "the test was taken back, unless it was on its way already")
+        await unless_interrupted(_ended(handle), "the test notice was cancelled, unless it was already being sent")
     except WorkflowFailureError as error:
         if isinstance(error.cause, NotEnded):
-            told = f"no worker of task queue `{queue}` has sent it within {ANSWER.total_seconds():g} s"
-            raise NotDeliveredError(f"{told}; start one, or give --task-queue") from None
+            told = f"no worker of task queue `{queue}` sent the test notice within {ANSWER.total_seconds():g} s"
+            raise NotDeliveredError(f"{told}; start a worker, or write --task-queue") from None
         raise NotDeliveredError(str(getattr(error.cause, "message", error.cause))) from None

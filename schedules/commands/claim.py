@@ -21,23 +21,25 @@ FAILED = 1
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
     parser.description = (
-        "Runs a command as one occurrence of a job, if neither the job's schedule nor anybody else has started that occurrence. "
-        "The run is in Temporal's history with its outcome, duration and the end of its output."
+        "Run a command as one occurrence of a job, unless the job's schedule or another machine has already started it. "
+        "Temporal's history keeps the run with its outcome, its duration and the end of its output."
     )
     parser.epilog = (
-        "Exit codes: that of the command if it was run; 0 if the occurrence is somebody else's; 1 if Temporal is away and "
-        "--if-unreachable is skip; 2 wrong call."
+        "Exit codes: that of the command if it ran; 0 if the occurrence has already started elsewhere; 1 if Temporal does not answer "
+        "and --if-unreachable is skip; 2 wrong call."
     )
-    parser.add_argument("job", metavar="JOB", help="name of a job that a sync has made, in shadow mode or live")
-    parser.add_argument("--at", metavar="T", help="its scheduled time (default: the newest one)")
+    parser.add_argument("job", metavar="JOB", help="name of a job that a sync has created, in shadow mode or live")
+    parser.add_argument("--at", metavar="T", help="scheduled time of the occurrence (default: the newest one)")
     parser.add_argument(
         "--if-unreachable",
         choices=["skip", "run"],
         default="skip",
-        help="what to do if Temporal does not answer: skip, and the job's catch-up decides; or run, and it may run twice",
+        help="if Temporal does not answer: skip leaves the occurrence to the job's catchup policy; run runs the command, and the schedule may run it again",
     )
     parser.add_argument("--no-output", action="store_true", help="keep the command's output out of the history")
-    parser.add_argument("--quiet", action="store_true", help="say nothing where the occurrence is somebody else's")
+    parser.add_argument(
+        "--quiet", action="store_true", help="print nothing if the occurrence has already started elsewhere"
+    )
     parser.usage = (
         f"{parser.prog} [-h] [--at T] [--if-unreachable {{skip,run}}] [--no-output] [--quiet] JOB -- COMMAND…"
     )
@@ -77,7 +79,7 @@ async def _run(options: argparse.Namespace, command: Sequence[str]) -> int:
         return await _unreachable(options, command, error)
     if isinstance(run, str):
         if not options.quiet:
-            say(f"{run} is somebody else's; nothing was run")
+            say(f"{run} has already started elsewhere; nothing was run")
         return 0
     cancelled = asyncio.Event()
     watching = asyncio.ensure_future(keep_alive(run))
@@ -86,17 +88,17 @@ async def _run(options: argparse.Namespace, command: Sequence[str]) -> int:
     watching.cancel()
     output = ("", "") if options.no_output else (done.stdout, done.stderr)
     if not await record(run, ClaimEnding(done.exit_code, *output, done.duration)):
-        say(f"{run.id}: the command ended, and Temporal did not take note of it")
+        say(f"{run.id}: the command ended, but Temporal could not record it")
     return _code(done)
 
 
 async def _unreachable(options: argparse.Namespace, command: Sequence[str], error: UnreachableError) -> int:
     if options.if_unreachable == "skip":
         say(
-            f"{error}; the command was not run (--if-unreachable skip): the job's catch-up decides about this occurrence"
+            f"{error}; the command was not run (--if-unreachable skip), and the job's catchup policy decides about this occurrence"
         )
         return FAILED
-    say(f"{error}; the command is run all the same (--if-unreachable run)")
+    say(f"{error}; running the command anyway (--if-unreachable run)")
     return _code(await _passed(command, asyncio.Event()))
 
 

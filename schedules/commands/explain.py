@@ -20,12 +20,12 @@ UI_URL = "TICKWRIGHT_UI_URL"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
-    parser.description = "What became of one occurrence, step by step; or why nothing ran, with the evidence."
+    parser.description = "Show the story of one occurrence, step by step; or why nothing ran, with the evidence."
     parser.add_argument("job", metavar="JOB", help="name of a job")
     parser.add_argument(
         "time",
         metavar="TIME",
-        help="local time of the job (2027-03-14T02:00, or 02:00 for the last one), a time with an offset, or an occurrence's id",
+        help="local time of the job (2027-03-14T02:00, or 02:00 for the last one), a time with an offset, or the id of an occurrence",
     )
     parser.add_argument(
         "--ui-url",

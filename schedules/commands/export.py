@@ -31,13 +31,21 @@ jobs:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
-    parser.description = "Write a spec file, to standard output, for schedules that no project manages yet."
+    parser.description = "Write a spec file to standard output, for schedules that no project owns yet."
     parser.epilog = (
-        "Exit codes: 0 a sync with the file changes nothing but the owner; 1 something is not in the file, and standard error "
-        "and the file say what; 2 wrong call."
+        "Exit codes: 0 a sync with the file changes nothing but the owner; 1 the file lacks something, which standard error "
+        "and the file name; 2 wrong call."
     )
-    parser.add_argument("--query", default="", metavar="Q", help="visibility query of the schedules (default: all)")
-    parser.add_argument("--project", type=_project, default="exported", metavar="P", help="project of the file")
+    parser.add_argument(
+        "--query", default="", metavar="Q", help="visibility query that chooses schedules (default: all)"
+    )
+    parser.add_argument(
+        "--project",
+        type=_project,
+        default="exported",
+        metavar="P",
+        help="project that the file names (default: exported)",
+    )
     parser.set_defaults(execute=execute)
 
 
@@ -61,7 +69,7 @@ async def _connected(options: argparse.Namespace) -> int:
     for line in lines_of(found):
         say(line)
     jobs = sum(item.job is not None for item in found)
-    say(f"{jobs} of {len(found)} schedules written; {managed} belong to a project already and were left out")
+    say(f"{jobs} of {len(found)} schedules written; {managed} already belong to a project and were left out")
     return INCOMPLETE if any(item.lost for item in found) else COMPLETE
 
 
@@ -94,7 +102,9 @@ def _readable(item: Exported) -> Exported:
     except (Malformed, RecursionError) as error:
         return replace(item, job=None, lost=(f"no spec file can hold it: {error}",), kept=())
     return (
-        item if same else replace(item, job=None, lost=("no spec file can hold it: it would read otherwise",), kept=())
+        item
+        if same
+        else replace(item, job=None, lost=("no spec file can hold it: it would be read differently",), kept=())
     )
 
 
@@ -102,7 +112,7 @@ def text_of(found: Sequence[Exported], project: str, namespace: str) -> str:
     """The file; what is lost of a schedule stands above it as a comment, and so does one that is left out."""
     written = [item for item in found if item.job is not None]
     unchanged = (
-        " and changes nothing" if not any(item.lost for item in written) else "; what it would change is said at each"
+        " and changes nothing" if not any(item.lost for item in written) else "; comments say what it would change"
     )
     head = HEAD.format(count=len(written), namespace=namespace, unchanged=unchanged, project=project)
     return head + "".join(_job_text(item) for item in found) if written else head.rstrip() + " {}\n"

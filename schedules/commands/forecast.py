@@ -26,14 +26,14 @@ LONGEST = timedelta(days=35)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
-    parser.description = "What starts from T on, minute by minute, and what would run late or never if nothing could start until the end."
+    parser.description = "Show what starts from T on, minute by minute, and what would run late or never if nothing could start until the end."
     selection_options(parser)
     parser.add_argument(
         "--at",
         metavar="T",
-        help="begin: a time of UTC unless it has an offset, or 2h for so long from now (default: now)",
+        help="begin: a time in UTC unless it has an offset, or 2h for two hours from now (default: now)",
     )
-    parser.add_argument("--for", dest="span", default="4h", metavar="D", help="so long, 35d at the most (default: 4h)")
+    parser.add_argument("--for", dest="span", default="4h", metavar="D", help="length, at most 35d (default: 4h)")
     output_option(parser)
     parser.set_defaults(execute=execute)
 
@@ -112,4 +112,4 @@ def _show(found: Forecast, missing: list[str], output: str) -> None:
     for remark in [*([more] if more else []), *remarks(found)]:
         screen.print(remark, soft_wrap=True)
     if missing:
-        screen.print(f"without a schedule, and so not counted: {', '.join(missing)}", soft_wrap=True)
+        screen.print(f"not counted, because they have no schedule: {', '.join(missing)}", soft_wrap=True)

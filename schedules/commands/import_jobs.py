@@ -26,26 +26,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
     parser.description = (
         "Write a spec file from a crontab, files of /etc/cron.d, Kubernetes CronJobs, systemd timers, Celery beat, EventBridge, Airflow "
-        "or APScheduler, and a report that compares the times of both sides over a year. Nothing that is imported is run. "
-        "Exit codes: 0 every job is written; 1 the file is there already and differs, or with --strict a job is not exact; "
+        "or APScheduler, and a report that compares the times of both systems over a year. Nothing that is imported is run. "
+        "Exit codes: 0 every job is written; 1 the file exists and differs, or with --strict a job is not exact; "
         "2 wrong call, or a source that cannot be read; 3 a job needs an answer."
     )
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help="file, folder of files, or - for standard input")
     parser.add_argument(
-        "--from", dest="kind", choices=FORMATS, help="format (default: told from the file, where that is certain)"
+        "--from", dest="kind", choices=FORMATS, help="format (default: recognised from the file, if there is no doubt)"
     )
     parser.add_argument(
         "--timezone",
         required=True,
         metavar="TZ",
-        help="zone of the times of sources that have none: that of the machine they run on",
+        help="time zone for sources that name none: that of the machine on which the jobs run now",
     )
     parser.add_argument("--timeout", required=True, metavar="D", help="longest time for one attempt, for example 1h")
     parser.add_argument(
         "--project", default="imported", metavar="P", help="project of the spec file (default: imported)"
     )
     parser.add_argument("-o", dest="file", metavar="FILE", help="spec file to write (default: standard output)")
-    parser.add_argument("--force", action="store_true", help="overwrite FILE though it was changed")
+    parser.add_argument("--force", action="store_true", help="overwrite FILE although it was changed")
     parser.add_argument("--strict", action="store_true", help="exit with 1 unless every job is exact")
     parser.add_argument(
         "--output",
@@ -103,7 +103,7 @@ def _differs(path: Path, text: str, *, force: bool) -> bool:
         return False
     difference = difflib.unified_diff(there.splitlines(), text.splitlines(), str(path), "imported now", lineterm="")
     say("\n".join(difference))
-    say(f"{path} is there already and differs; nothing was written. Give --force to overwrite it, or another -o")
+    say(f"{path} exists and differs; nothing was written. Write --force to overwrite it, or another -o")
     return True
 
 

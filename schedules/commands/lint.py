@@ -24,14 +24,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
     parser.description = "Check spec files without a server. Exit codes: 0 right; 2 wrong."
     spec_options(parser)
-    parser.add_argument("--strict", action="store_true", help="let warnings count as errors")
+    parser.add_argument("--strict", action="store_true", help="count warnings as errors")
     parser.add_argument(
         "--max-starts-per-second",
         type=float,
         metavar="N",
         help="starts that the namespace allows, over all jobs (default: 30, that of a self-hosted server)",
     )
-    parser.add_argument("--quiet-windows", action="store_true", help="tell the hours at which nothing starts")
+    parser.add_argument("--quiet-windows", action="store_true", help="show the hours in which nothing starts")
     parser.add_argument("--output", choices=["text", "json"], default="text", help="json: one document on stdout")
     parser.set_defaults(execute=execute)
 

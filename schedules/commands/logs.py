@@ -29,8 +29,8 @@ LONG_AGO = timedelta(days=3660)
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
     parser.description = (
-        "What each step of an occurrence put out: stdout and stderr of a command, the answer to a request, the log lines "
-        "of a function; also of attempts that failed, and while it runs."
+        "Show the output of each step of a run: stdout and stderr of a command, the answer to a request, the log lines "
+        "of a function. Attempts that failed are shown, too, and a run in progress."
     )
     parser.add_argument("job", metavar="JOB", help="name of a job")
     parser.add_argument(
@@ -38,10 +38,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         nargs="?",
         default="",
-        help="local time of the job, a time with an offset, or an occurrence's id (default: the newest run)",
+        help="local time of the job, a time with an offset, or the id of an occurrence (default: the newest run)",
     )
-    parser.add_argument("--step", default="", metavar="S", help="only this step")
-    parser.add_argument("--follow", "-f", action="store_true", help="go on until the run has ended")
+    parser.add_argument("--step", default="", metavar="S", help="show only this step")
+    parser.add_argument("--follow", "-f", action="store_true", help="show new lines until the run has ended")
     output_option(parser)
     parser.set_defaults(execute=execute)
 
@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Runs the command; its exit code. Raises TickwrightError for what ends it early."""
     if options.follow and options.output == "json":
-        raise SettingsError("--follow is for people; call again for another JSON document")
+        raise SettingsError("--follow does not go with --output json; leave one of them out")
 
     async def work(records: Records, now: datetime) -> int:
         job = await job_or_its_past(records, options.job, now)
@@ -96,14 +96,16 @@ async def _run(records: Records, job: Job, time: str, now: datetime) -> Run:
     if not time:
         found = await records.runs_of(job, now - LONG_AGO, now + timedelta(days=1), NEWEST)
         if not found.runs:
-            raise SettingsError(f"no run of `{job.name}` is kept; see `explain {job.name} TIME`")
+            raise SettingsError(f"the namespace keeps no run of `{job.name}`; see `tickwright explain {job.name} TIME`")
         return max(found.runs, key=lambda run: (run.scheduled_at, run.started_at))
     from schedules.ledger.due import due
 
     at = due(job.times, moment_of(job, time, now)).at
     found = await records.runs_of(job, at, at)
     if not found.runs:
-        raise SettingsError(f"nothing ran at {at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}; see `explain {job.name} {time}`")
+        raise SettingsError(
+            f"nothing ran at {at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}; see `tickwright explain {job.name} {time}`"
+        )
     return max(found.runs, key=lambda run: run.started_at)
 
 

@@ -24,7 +24,7 @@ Exit codes: 0 told to stop; 1 it cannot listen; 2 the command line, a setting or
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
-    parser.description = "Serve metrics of every job, read from Temporal again and again, until told to stop."
+    parser.description = "Serve metrics of every job for Prometheus, until it is stopped."
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     selection_options(parser)

@@ -26,22 +26,29 @@ MOST = 100_000
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
     parser.description = (
-        "The next times of a job of your spec files, or of a cron expression. Exit codes: 0 shown; 2 wrong."
+        "Show the next times of a job of your spec files, or of a cron expression. Exit codes: 0 shown; 2 wrong."
     )
     parser.add_argument("job", nargs="?", metavar="JOB", help="name of a job")
-    parser.add_argument(
-        "paths", nargs="*", metavar="PATH", help="its file, directory or module (default: this directory)"
-    )
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="spec file, folder or module (default: this folder)")
     project_options(parser)
-    parser.add_argument("--cron", metavar="EXPR", help="an expression, instead of a job")
+    parser.add_argument("--cron", metavar="EXPR", help="a cron expression, instead of a job")
     parser.add_argument("--dialect", metavar="D", help="cron (default), quartz, spring, kubernetes, eventbridge, …")
-    parser.add_argument("--timezone", metavar="TZ", help="of the expression (default: UTC)")
-    parser.add_argument("--dst-gap", choices=["run_after", "shift", "skip"], help="a local time that does not exist")
-    parser.add_argument("--dst-repeat", choices=["first", "second", "both"], help="a local time that happens twice")
+    parser.add_argument("--timezone", metavar="TZ", help="time zone of the expression (default: UTC)")
     parser.add_argument(
-        "--from", dest="start", metavar="ISO", help="times after this one, local unless it has an offset (default: now)"
+        "--dst-gap", choices=["run_after", "shift", "skip"], help="what to do with a local time that does not exist"
     )
-    parser.add_argument("--count", type=int, default=DEFAULT_COUNT, metavar="N", help="how many (default: 10)")
+    parser.add_argument(
+        "--dst-repeat", choices=["first", "second", "both"], help="which pass of a local time that happens twice"
+    )
+    parser.add_argument(
+        "--from",
+        dest="start",
+        metavar="ISO",
+        help="show times after this one; local unless it has an offset (default: now)",
+    )
+    parser.add_argument(
+        "--count", type=int, default=DEFAULT_COUNT, metavar="N", help="how many times to show (default: 10)"
+    )
     parser.add_argument("--output", choices=["text", "json"], default="text", help="json: one document on stdout")
     parser.set_defaults(execute=execute)
 
@@ -83,7 +90,7 @@ def _asked(options: argparse.Namespace, now: datetime) -> Asked:
             now=now,
         )
     if given := [name for name, value in of_expression.items() if value is not None]:
-        raise SettingsError(f"{', '.join(given)}: goes with --cron only; a job says it in its file")
+        raise SettingsError(f"{', '.join(given)}: only for --cron; a job has it in its file")
     from schedules.lint.load import load_checked
     from schedules.times.next_job import asked_job
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 WRITES = "Exit codes: 0 done; 1 something failed or was not started; 2 the command line is wrong, and nothing was done."
 
-AT_ONCE = "interrupted; what was under way is done or not: `status` tells"
+AT_ONCE = "interrupted; what was in progress may be done or not: see `tickwright status`"
 """What a second signal ends a command with; after the first one it finishes what it has begun."""
 
 
@@ -22,4 +22,4 @@ def job_words(parser: argparse.ArgumentParser) -> None:
 
 def reason_option(parser: argparse.ArgumentParser) -> None:
     """`--reason`, which becomes part of the schedule's note."""
-    parser.add_argument("--reason", default="", metavar="TEXT", help="what `status` and the Web UI are to show")
+    parser.add_argument("--reason", default="", metavar="TEXT", help="reason that `status` and the Web UI show")

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 def spec_options(parser: argparse.ArgumentParser) -> None:
     """What says which spec is meant: the paths, the environment, and the modules with its Python handlers."""
     parser.add_argument(
-        "paths", nargs="+", metavar="PATH", help="file, directory of files, - for standard input, or module:attribute"
+        "paths", nargs="+", metavar="PATH", help="file, folder of files, - for standard input, or module:attribute"
     )
     project_options(parser)
 
 
 def project_options(parser: argparse.ArgumentParser) -> None:
     """What decides how the files of the paths are read."""
-    parser.add_argument("--env", metavar="E", help="environment of the files that is meant (default: none of them)")
+    parser.add_argument("--env", metavar="E", help="environment of the files (default: none)")
     parser.add_argument(
         "--modules",
         metavar="M,…",
         default=os.environ.get("TICKWRIGHT_MODULES", ""),
-        help="modules with the handlers, so that `python` steps are checked too (default: $TICKWRIGHT_MODULES)",
+        help="modules with handlers, against which `python` steps are checked (default: $TICKWRIGHT_MODULES)",
     )
 
 
@@ -50,7 +50,7 @@ def at_least(smallest: int) -> Callable[[str], int]:
         except ValueError:
             value = smallest - 1
         if value < smallest:
-            raise argparse.ArgumentTypeError(f"{text} is not a whole number from {smallest} on")
+            raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least {smallest}")
         return value
 
     return number

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
     parser.description = (
-        "Pauses jobs: nothing starts by itself until a resume. What runs goes on. A sync keeps the pause."
+        "Pause jobs: nothing starts by itself until a resume. What runs goes on. A sync keeps the pause."
     )
     job_words(parser)
     parser.add_argument(
         "--until",
         metavar="T",
-        help="resume by itself: after 2h, or at a local time of the job; a timer on the server, which needs a worker of the job's task queue",
+        help="end the pause after 2h, or at a local time of the job; at that time, a worker of the job's task queue must be up",
     )
     reason_option(parser)
     output_option(parser)
@@ -70,13 +70,13 @@ async def pause(
     from schedules.operating.nobody import nobody_there
 
     note = pause_note(who, now, reason, until, paused_at(job.note) if job.paused else None)
-    warning = f"it was paused already: {job.note}" if job.paused else ""
+    warning = f"it was already paused: {job.note}" if job.paused else ""
     observed = await writes.gateway.describe(job.name)
     if until and observed:
         order = ResumeOrder(job.name, note, stamp(until), resumed_note(until))
         await writes.resume_at(observed, order)  # first: a timer for a pause that fails to come does nothing
         if missing := await nobody_there(writes.client, observed.action):
-            warning = f"{missing}: without one it stays paused"
+            warning = f"{missing}; it stays paused until one does"
     else:
         await writes.forget_resume(job.name)
     await writes.pause(job.name, note)
@@ -94,5 +94,5 @@ def _until(job: Job, text: str | None, now: datetime) -> datetime | None:
     until = parse_instant(text, now, timezone=job.times.timezone, ahead=True, option="--until")
     until += timedelta(microseconds=-until.microsecond)
     if until <= now:
-        raise SettingsError(f"--until {text}: write a time to come, or a duration such as 2h")
+        raise SettingsError(f"--until {text} has passed; write a later time, or a duration such as 2h")
     return until

@@ -26,7 +26,7 @@ def output_option(parser: argparse.ArgumentParser) -> None:
 
 def owner_option(parser: argparse.ArgumentParser) -> None:
     """`--owner`, for commands about many jobs."""
-    parser.add_argument("--owner", metavar="P/E", help="project/environment (default: every one in the namespace)")
+    parser.add_argument("--owner", metavar="P/E", help="project/environment (default: all in the namespace)")
 
 
 def read(work: Callable[[Records, datetime], Awaitable[int]]) -> int:

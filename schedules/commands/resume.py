@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
-    parser.description = "Ends pauses. What was due meanwhile does not run, unless --catchup says so."
+    parser.description = "End a pause. What was due during the pause does not run, unless you write --catchup."
     job_words(parser)
     reason_option(parser)
     parser.add_argument(
         "--catchup",
         choices=["skip", "run_latest", "run_all"],
         default="skip",
-        help="what becomes of the times of the pause: none runs, the newest, or all, oldest first (default: skip)",
+        help="times of the pause to run: none, the newest, or all, oldest first (default: skip)",
     )
-    parser.add_argument("--max", type=at_least(1), metavar="N", help="with run_all: only the newest N")
+    parser.add_argument("--max", type=at_least(1), metavar="N", help="with run_all: run only the newest N")
     output_option(parser)
     parser.epilog = WRITES
     parser.set_defaults(execute=execute)
@@ -38,7 +38,7 @@ def execute(options: argparse.Namespace) -> int:
     from schedules.errors import SettingsError
 
     if options.max is not None and options.catchup != "run_all":
-        raise SettingsError("--max belongs to --catchup run_all; add that, or leave --max out")
+        raise SettingsError("--max goes with --catchup run_all; add that, or leave --max out")
 
     async def work(records: Records, _: datetime) -> int:
         from schedules.console.interrupt import stop_on_signals

@@ -15,9 +15,7 @@ HEAD = "# Written by `tickwright rules`; thresholds stand under `alerts` in the 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
-    parser.description = (
-        "Write Prometheus' alert rules for the jobs of spec files to standard output, without a server."
-    )
+    parser.description = "Write Prometheus alert rules for the jobs of spec files to standard output, without a server."
     parser.epilog = "Exit codes: 0 written; 2 the spec or the command line is wrong."
     spec_options(parser)
     parser.set_defaults(execute=execute)

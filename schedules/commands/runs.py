@@ -23,16 +23,18 @@ DAY = timedelta(days=1)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
-    parser.description = "The occurrences of a job, newest last, also those that were expected and did not run."
+    parser.description = "Show the occurrences of a job, newest last, with those that were expected and did not run."
     parser.add_argument("job", metavar="JOB", help="name of a job")
     parser.add_argument(
-        "--since", metavar="T", help="24h or 7d before now, or a local time of the job (default: the last 20 times)"
+        "--since",
+        metavar="T",
+        help="first time: 24h or 7d ago, or a local time of the job (default: the last 20 times)",
     )
-    parser.add_argument("--until", metavar="T", help="the same (default: now)")
+    parser.add_argument("--until", metavar="T", help="last time (default: now)")
     parser.add_argument(
-        "--last", type=at_least(1), metavar="N", help=f"without --since: so many times (default: {USUAL})"
+        "--last", type=at_least(1), metavar="N", help=f"without --since: show the last N times (default: {USUAL})"
     )
-    parser.add_argument("--outcome", default="", metavar="O,…", help="only those with one of these outcomes")
+    parser.add_argument("--outcome", default="", metavar="O,…", help="show only these outcomes")
     output_option(parser)
     parser.set_defaults(execute=execute)
 

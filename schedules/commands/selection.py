@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def selection_options(parser: argparse.ArgumentParser) -> None:
     """Paths, owner, glob and labels."""
     parser.add_argument(
-        "paths", nargs="*", metavar="PATH", help="spec files: their jobs are meant, with or without a schedule"
+        "paths", nargs="*", metavar="PATH", help="spec files: show their jobs, also those without a schedule"
     )
     project_options(parser)
     owner_option(parser)
@@ -35,13 +35,13 @@ def selected(options: argparse.Namespace) -> Selection:
     labels = dict(_label(text) for text in options.label)
     if not options.paths:
         if labels:
-            raise SettingsError("--label: labels stand in the spec files; give their PATH as well")
+            raise SettingsError("--label: labels are in the spec files; write their PATH, too")
         if options.env is not None:
             raise SettingsError(_env_without_files(options.owner))
         return Selection(_owner(options.owner), options.job)
     if options.owner:
         raise SettingsError(
-            "--owner: the files of the PATHs name their project, and --env the environment; leave it out"
+            "--owner: with PATHs, the files name the project and --env the environment; leave --owner out"
         )
     from datetime import UTC, datetime
 
@@ -55,8 +55,12 @@ def selected(options: argparse.Namespace) -> Selection:
 
 
 def _env_without_files(owner: str | None) -> str:
-    other = "or leave it out: --owner names the environment" if owner else "or name the --owner, project/environment"
-    return f"--env: environments stand in the spec files; give their PATH as well, {other}"
+    other = (
+        "or leave it out, because --owner names the environment"
+        if owner
+        else "or name the --owner, project/environment"
+    )
+    return f"--env: environments are in the spec files; write their PATH, too, {other}"
 
 
 def _label(text: str) -> tuple[str, str]:

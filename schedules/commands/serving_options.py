@@ -30,21 +30,21 @@ def serving_options(parser: argparse.ArgumentParser, address: str, what: str) ->
         action="append",
         default=[],
         metavar="NAME",
-        help="without a token: a name by which it may be asked, besides localhost and plain addresses; may be repeated, "
+        help="without a token: a host name that requests may use, besides localhost and plain addresses; may be repeated, "
         f"and is added to ${HOSTS}",
     )
     parser.add_argument(
         "--interval",
         default=USUAL_INTERVAL,
         metavar="D",
-        help=f"how often to look at Temporal (default: {USUAL_INTERVAL})",
+        help=f"how often to read Temporal (default: {USUAL_INTERVAL})",
     )
     parser.add_argument(
         "--rate",
         type=at_least(1),
         default=USUAL_RATE,
         metavar="N",
-        help=f"calls of Temporal a second, at most (default: {USUAL_RATE})",
+        help=f"most calls of Temporal a second (default: {USUAL_RATE})",
     )
 
 

@@ -28,10 +28,10 @@ LARGEST = 50_000_000
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
     parser.description = (
-        "Compares the old side's starts with the runs of the jobs here, in shadow mode or live: what matched, what only one side "
-        "started, and by how much the times differ."
+        "Compare the starts of the old system with the runs of the jobs here, in shadow mode or live: what matched, what only one "
+        "of them started, and by how much the times differ."
     )
-    parser.add_argument("what", choices=["report"], metavar="report", help="the one thing to do")
+    parser.add_argument("what", choices=["report"], metavar="report", help="the word `report`")
     parser.add_argument(
         "--evidence",
         required=True,
@@ -39,11 +39,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="cron's lines of syslog, `journalctl -o json`, `kubectl get jobs -o json`, Celery beat's log, or lines of `TIME JOB`; - is standard input",
     )
     parser.add_argument(
-        "--timezone", default="UTC", metavar="TZ", help="of times in FILE without an offset (default: UTC)"
+        "--timezone", default="UTC", metavar="TZ", help="time zone of times in FILE without an offset (default: UTC)"
     )
     owner_option(parser)
     parser.add_argument("--output", choices=["text", "json"], default="text", help="json: one document on stdout")
-    parser.epilog = "Exit codes: 0 each job that both sides have is equal; 1 one differs, or nothing could be compared; 2 wrong call."
+    parser.epilog = "Exit codes: 0 every job that both systems have is equal; 1 a job differs, or nothing could be compared; 2 wrong call."
     parser.set_defaults(execute=execute)
 
 
@@ -67,7 +67,7 @@ def execute(options: argparse.Namespace) -> int:
             raise SettingsError(f"--evidence {options.evidence}: cannot be read: {error}") from None
         if not starts:
             raise SettingsError(
-                f"--evidence {options.evidence}: no start of a job in it; see `shadow --help` for what is read"
+                f"--evidence {options.evidence}: it has no start of a job; `tickwright shadow --help` lists the formats"
             )
         compared, unknown = await _compared(records, options.owner, starts)
         if options.output == "json":
@@ -86,7 +86,7 @@ def _text(name: str) -> str:
         raise SettingsError(f"--evidence {name}: {error.strerror}") from None
     if len(data) > LARGEST:
         raise SettingsError(
-            f"--evidence {name}: larger than {LARGEST // 1_000_000} MB; give the days that you want to compare"
+            f"--evidence {name}: larger than {LARGEST // 1_000_000} MB; cut it to the days that you want to compare"
         )
     return data.decode(errors="replace")
 

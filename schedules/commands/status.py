@@ -29,11 +29,11 @@ NARROW = 60
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
     parser.description = (
-        "The state of every job: when it ran and runs next, how it ended, what it missed, who paused it."
+        "Show the state of every job: its last and next time, how it ended, what it missed, who paused it."
     )
     selection_options(parser)
     parser.add_argument(
-        "--since", default="24h", metavar="T", help="count from then on: 24h, 7d or a time of UTC (default: 24h)"
+        "--since", default="24h", metavar="T", help="count from this time on: 24h, 7d or a time in UTC (default: 24h)"
     )
     parser.add_argument(
         "--watch",
@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=at_least(1),
         const=USUAL_SECONDS,
         metavar="S",
-        help=f"go on, and look again every S seconds (default: {USUAL_SECONDS})",
+        help=f"show the state again every S seconds (default: {USUAL_SECONDS})",
     )
     output_option(parser)
     parser.set_defaults(execute=execute)
@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Runs the command; its exit code. Raises TickwrightError for what ends it early."""
     if options.watch and options.output == "json":
-        raise SettingsError("--watch is for people; call again for another JSON document")
+        raise SettingsError("--watch does not go with --output json; leave one of them out")
     meant = selected(options)
 
     async def work(records: Records, now: datetime) -> int:

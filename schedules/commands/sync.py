@@ -32,49 +32,51 @@ def configure(parser: argparse.ArgumentParser) -> None:
     look = parser.add_mutually_exclusive_group()
     look.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
     look.add_argument("--check", action="store_true", help="like --dry-run, and exit with 3 if anything would change")
-    look.add_argument("--plan-out", metavar="FILE", help="like --dry-run, and keep the plan for --apply-plan")
+    look.add_argument("--plan-out", metavar="FILE", help="like --dry-run, and write the plan to FILE for --apply-plan")
     look.add_argument(
         "--apply-plan",
         metavar="FILE",
-        help="apply this plan, if it is still the one that would be made, else exit with 1; with 2 if the file was edited",
+        help="apply the plan of FILE; exit with 1 if the specs or the server have changed since, with 2 if the file was edited",
     )
     parser.add_argument(
         "--no-prune",
         action="store_true",
-        help="keep owned schedules that are no longer in the files; by default they are deleted",
+        help="keep owned schedules that are no longer in the files (default: delete them)",
     )
     parser.add_argument(
         "--max-delete",
         type=at_least(0),
         metavar="N",
-        help="allow up to N deletions (default: refused when they are more than 10 and also over 30%% of what is owned)",
+        help="allow up to N deletions (default: refuse more than 10 that are over 30%% of what is owned)",
     )
     parser.add_argument(
-        "--adopt", action="store_true", help="take over schedules of these names that others own, and overwrite them"
+        "--adopt",
+        action="store_true",
+        help="take over schedules of these names that another owner has, and overwrite them",
     )
     parser.add_argument(
         "--shadow",
         action="store_true",
-        help="sync all jobs in shadow mode: their runs are recorded, no step is run and nobody is told",
+        help="sync all jobs in shadow mode: runs are recorded, no step runs and no notice is sent",
     )
     parser.add_argument(
-        "--deep", action="store_true", help="describe every schedule, to see hand edits that List does not show"
+        "--deep", action="store_true", help="describe every schedule, to find hand edits that List does not show"
     )
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="show the plan, but change nothing and exit with 1 where preflight has a warning",
+        help="if preflight has a warning, show the plan, change nothing and exit with 1",
     )
     parser.add_argument(
         "--no-preflight",
         action="store_true",
-        help="do not ask whether there are workers for the jobs (nor is it asked where a plain sync finds nothing to do)",
+        help="do not check that there are workers for the jobs",
     )
     parser.add_argument(
         "--rate",
         type=at_least(1),
         metavar="N",
-        help="make at most N requests a second (default: as many as the server takes)",
+        help="send at most N requests a second (default: as many as the server takes)",
     )
     parser.add_argument(
         "--output",

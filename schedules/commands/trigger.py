@@ -24,32 +24,32 @@ FINE = frozenset({"started", "waiting"})
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
-    parser.description = "Runs a job now; with --scheduled-at as the occurrence of that time, under its own id."
+    parser.description = "Run a job now; or with --scheduled-at the occurrence of that time, under its own id."
     parser.add_argument("job", metavar="JOB", help="name of a job")
     parser.add_argument(
         "--scheduled-at",
         metavar="T",
-        help="a scheduled time of the job that has passed: local time, time with an offset, or an occurrence's id",
+        help="a past scheduled time of the job: local time, time with an offset, or the id of an occurrence",
     )
     parser.add_argument(
         "--again",
         action="store_true",
-        help="that occurrence although it has succeeded, with another idempotency key: effects are done again",
+        help="run the occurrence although it succeeded, with a new idempotency key, so that its effects are done again",
     )
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="another parameter for this run alone, and another idempotency key: handler.parameter=value, such as http.json.customer=42; "
-        "step.handler.parameter=value for a job of several steps; may be repeated",
+        help="change a parameter for this run alone, with a new idempotency key: handler.parameter=value, such as http.json.customer=42; "
+        "in a job of several steps, step.handler.parameter=value; may be repeated",
     )
     parser.add_argument(
         "--overlap",
         choices=OVERLAPS,
-        help="what to do while another run goes on (default: the job's own); not with --scheduled-at or --set",
+        help="overlap policy of this run (default: the job's own); not with --scheduled-at or --set",
     )
-    parser.add_argument("--wait", action="store_true", help="follow it to its end: 0 if it succeeds, 1 otherwise")
+    parser.add_argument("--wait", action="store_true", help="follow the run to its end: 0 if it succeeded, 1 otherwise")
     output_option(parser)
     parser.epilog = WRITES
     parser.set_defaults(execute=execute)
@@ -87,8 +87,8 @@ def _check(options: argparse.Namespace) -> None:
     from schedules.errors import SettingsError
 
     if options.again and not options.scheduled_at:
-        raise SettingsError("--again repeats one occurrence; write which one by --scheduled-at T")
+        raise SettingsError("--again repeats one occurrence; write which one with --scheduled-at T")
     if options.overlap and (options.scheduled_at or options.set):
         raise SettingsError(
-            "--overlap: with --scheduled-at or --set it runs behind what is running; leave --overlap out"
+            "--overlap: with --scheduled-at or --set, the run waits for what is running; leave --overlap out"
         )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-AT_ONCE = "interrupted twice; what was under way is made or not: run sync again"
+AT_ONCE = "interrupted twice; changes in progress may be done or not: run the sync again"
 Found = TypeVar("Found")
 
 

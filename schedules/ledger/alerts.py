@@ -25,8 +25,8 @@ ENDS = frozenset({"succeeded", "gone"})
 """What ends an incident."""
 FIRST = frozenset({"failure", "paused"})
 """The notices by which people learn of an incident."""
-DIRECT = "not known for a workflow that the schedule starts itself (direct): nothing of Tickwright runs in it"
-UNREADABLE = "not known: what is stored of it cannot be read here (the key is missing, or it is gone)"
+DIRECT = "not known for a workflow that the schedule starts itself (direct)"
+UNREADABLE = "not known: its data cannot be read here, because the key is missing or the data is gone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +117,13 @@ def _why_not_told(run: Run, alerts: AlertRequest | None, incident: Incident | No
     if run.verdict in NOT_RUN or run.verdict == "cancelled":
         return f"a run that ended as {run.verdict} says nothing about the job"
     if alerts is None or not (alerts.on_failure or alerts.on_recovery):
-        return "no channel: neither on_failure nor on_recovery names one in the spec of then"
+        return "no channel: the spec of that time had neither on_failure nor on_recovery"
     if run.verdict == "succeeded":
         return _why_no_recovery(alerts, incident)
     if run.verdict not in REPORTED or run.status in {"terminated", "timed_out"}:
-        return f"a run that the server ended ({run.status}) cannot tell its incident of that"
+        return f"the server ended the run ({run.status}), so the run could not report its failure"
     if incident is None:
-        return "no incident of that time knows of the run: it was not told, or the namespace keeps it no more"
+        return "no incident of that time has the run: it was not reported, or the namespace no longer keeps it"
     return _why_no_failure(alerts, incident)
 
 
@@ -131,39 +131,39 @@ def _why_no_recovery(alerts: AlertRequest, incident: Incident | None) -> str:
     if incident is None or not incident.since:
         return "it succeeded, and no incident was open"
     if not incident.told_of:
-        return f"it ended the incident since {incident.since} before that was told to anybody"
+        return f"it ended the incident since {incident.since} before a notice of that was sent"
     if alerts.on_recovery == []:
-        return f"on_recovery names no channel; the incident since {incident.since} has ended with it"
-    return f"the end of the incident since {incident.since} is told once what was posted before it is delivered or given up"
+        return f"on_recovery names no channel; it ended the incident since {incident.since}"
+    return f"the recovery notice of the incident since {incident.since} follows when the notices before it are delivered or given up"
 
 
 def _why_no_failure(alerts: AlertRequest, incident: Incident) -> str:
     if not alerts.on_failure:
-        return "no channel: on_failure names none in the spec of then"
+        return "no channel: on_failure of the spec of that time names none"
     if incident.number < alerts.after:
-        return (
-            f"failure {incident.number} in a row, and people are told of number {alerts.after} (after: {alerts.after})"
-        )
+        return f"failure {incident.number} in a row, and the notice comes with failure {alerts.after} (after: {alerts.after})"
     if incident.told_of:
-        return f"the incident, open since {incident.since}, had been told already, of {incident.told_of}"
-    return "the incident has not told anybody yet"
+        return f"the incident, open since {incident.since}, already had its notice, for {incident.told_of}"
+    return "the incident has sent no notice yet"
 
 
 def _why_not_missed(at: datetime, verdict: Verdict, watching: Watching | None) -> str:
     if verdict not in MISSABLE:
-        return f"{verdict} is no miss: on_missed tells nothing of it"
+        return f"on_missed does not cover the outcome {verdict}"
     if watching is None:
-        return "no watchdog of the project has looked for the job: it has no on_missed, or no worker runs the watchdog"
+        return "no watchdog has checked the job: it has no on_missed, or no worker runs the watchdog"
     job, state = watching.job, watching.state
     until = at + timedelta(seconds=job.grace)
     if not state.looked_at or until > datetime.fromisoformat(state.looked_at):
         looked = state.looked_at or "never"
-        return f"its grace of {_length(job.grace)} ends at {stamp(until)}; the watchdog last looked: {looked}"
+        return f"its grace of {_length(job.grace)} ends at {stamp(until)}; the last check of the watchdog: {looked}"
     if (first := state.missing.get(job.job)) and job.job in state.told:
-        return f"told once of the job, of its time {first}, until it runs again"
+        return f"the job had its notice, for its time {first}; the next comes after it has run again"
     if first and job.job in state.paused:
-        return f"a job may be paused for {_length(job.paused_for)} (paused_for) before anybody is told"
-    return "the watchdog did not find it missing: it asks about the newest time only, and cannot look while its own workers are away"
+        return f"the job is paused, and the notice comes after {_length(job.paused_for)} (paused_for)"
+    return (
+        "the watchdog did not see it: it checks only the newest time, and cannot check while its own workers are away"
+    )
 
 
 def _length(seconds: float) -> str:

@@ -70,7 +70,7 @@ def _clock_notes(times: Times, moment: Moment, fires: list[datetime]) -> list[st
     places = tuple(moment.instants.index(at) for at in fires)
     said = words.get(places, "runs both times; this is the first")
     return [
-        f"{clock} happens twice on {moment.wall:%Y-%m-%d} in {times.timezone}, since clocks go back: the job {said}"
+        f"{clock} happens twice on {moment.wall:%Y-%m-%d} in {times.timezone}, because clocks go back: the job {said}"
     ]
 
 
@@ -78,11 +78,11 @@ def _gap_note(times: Times, moment: Moment, clock: str) -> str:
     zone = ZoneInfo(times.timezone)
     shifted = moment.instants[0]
     change = change_of_clocks(shifted, zone)
-    gap = f"{clock} does not exist on {moment.wall:%Y-%m-%d} in {times.timezone}: clocks are put forward over it"
+    gap = f"{clock} does not exist on {moment.wall:%Y-%m-%d} in {times.timezone}: clocks go forward over it"
     instead = next_after(times, change - SECOND)
     if instead is None or instead > shifted:
-        return f"{gap}, and the job does not run in its place"
-    return f"{gap}; the job runs at {local_text(instead, times.timezone)} ({stamp(instead)}) in its place"
+        return f"{gap}, and the job does not run instead"
+    return f"{gap}; the job runs at {local_text(instead, times.timezone)} ({stamp(instead)}) instead"
 
 
 def _moved_notes(times: Times, at: datetime) -> list[str]:
@@ -95,7 +95,7 @@ def _moved_notes(times: Times, at: datetime) -> list[str]:
         return []
     last = (at - SECOND).astimezone(zone) + SECOND
     clocks = f"clocks go forward at that moment, from {last:%H:%M} to {at.astimezone(zone):%H:%M}"
-    return [f"{clocks}: it may stand for a local time in between that does not exist"]
+    return [f"{clocks}: it may be the run of a local time in between that does not exist"]
 
 
 def change_of_clocks(within: datetime, zone: ZoneInfo) -> datetime:
@@ -118,4 +118,4 @@ def _excluded_by(times: Times, at: datetime) -> str:
     names = [each.comment for each in times.exclusions if not is_due(replace(times, exclusions=(each,)), at)]
     told = next((name for name in names if name), "")
     day = f"{at.astimezone(ZoneInfo(times.timezone)):%Y-%m-%d}"
-    return f"{day} is left out by a calendar of the job" + (f": {told}" if told else "")
+    return f"{day} is excluded by a calendar of the job" + (f": {told}" if told else "")

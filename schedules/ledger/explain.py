@@ -123,4 +123,4 @@ def _then(found: Due, record: SchedulerRecord | None) -> str:
         return ""
     change = record.change_after(found.at)
     changed = f", and the schedule was changed at {stamp(change.at)} by {change.by}" if change else ""
-    return f"{'not ' if found.is_due else ''}due by the spec of then{changed}"
+    return f"{'not ' if found.is_due else ''}due by the schedule of that time{changed}"

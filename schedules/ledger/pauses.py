@@ -38,7 +38,7 @@ async def _fault(records: Records, job: Job) -> str:
     info = timer.workflow_execution_info
     if info.status != WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING:
         ended = WorkflowExecutionStatus.Name(info.status).removeprefix("WORKFLOW_EXECUTION_STATUS_").lower()
-        return f"its timer, workflow {name}, ended without doing so ({ended})"
+        return f"its timer, workflow {name}, ended without resuming the job ({ended})"
     if not await Workers(records.client).polls(info.task_queue):
         return f"no worker polls task queue `{info.task_queue}`"
-    return f"workers poll task queue `{info.task_queue}`, and none has done it: look at workflow {name}"
+    return f"workers poll task queue `{info.task_queue}`, but none has resumed the job; see workflow {name}"

@@ -89,5 +89,5 @@ async def job_or_its_past(records: Records, name: str, now: datetime) -> Job:
     gone = await deleted_job(records, name, now)
     if gone is None:
         return await the_job(records, name)
-    say(f"`{name}` has no schedule any more: this is told by the runs that the namespace keeps")
+    say(f"the schedule of `{name}` has been deleted; this comes from the runs that the namespace keeps")
     return gone

@@ -196,8 +196,8 @@ def _why(job: Job, state: State, newest_first: Sequence[Run], overdue: Occurrenc
         case "late" if overdue:
             return f"{stamp(overdue.scheduled_at)}: {overdue.reason}"
         case "shadow":
-            return "its runs are recorded, no step is run and nobody is told (mode: shadow)"
+            return "its runs are recorded, no step runs and no notice is sent (mode: shadow)"
         case "unknown":
-            return f"{job.recent[-1]} was its last start; how it ended the namespace keeps no more"
+            return f"{job.recent[-1]} was its last start; the namespace no longer keeps how it ended"
         case _:
             return ""

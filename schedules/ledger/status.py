@@ -28,7 +28,7 @@ async def job_states(records: Records, meant: Selection, since: str, now: dateti
 
     begin = parse_instant(since, now, option="--since")
     if begin > now:
-        raise SettingsError(f"--since {since}: write a time that has been")
+        raise SettingsError(f"--since {since}: write a time that has passed")
     listed = await records.jobs(meant.owner)
     check_found(meant, listed, listed or await records.jobs(None))
     jobs = known_times([job for job in listed if meant.takes(job.name)], meant.times)

@@ -30,7 +30,7 @@ _FOREIGN = re.compile(
     r"|(?:ds|ts|next_ds|prev_ds|yesterday_ds|tomorrow_ds|execution_date|logical_date|data_interval_\w+)(?:_nodash)?\s*[|}])"
 )
 _FOREIGN_MESSAGE = (
-    "looks like a template of another system, and goes out as it stands; write `{scheduled_at:%Y-%m-%d}` and the like, "
+    "looks like a template of another system, and is not filled in; write `{scheduled_at:%Y-%m-%d}` and the like, "
     "and `${secret:NAME}` for secrets"
 )
 
@@ -62,15 +62,13 @@ def _of_argv(argv: Sequence[str]) -> Iterator[tuple[int, FindingId, str]]:
     options = any(word.startswith("-") or "://" in word for word in words[1:])
     if len(argv) == 1 and len(words) > 1 and (options or not argv[0].startswith(("/", "./", "../"))):
         listed = ", ".join(words[:MOST_SHOWN]) + (", …" if len(words) > MOST_SHOWN else "")
-        message = (
-            f"is taken for the name of one program, spaces and all; write one item a word: [{listed}], or {IN_A_SHELL}"
-        )
+        message = f"is read as the name of one program, with its spaces; write one item for each word: [{listed}], or {IN_A_SHELL}"
         yield 0, "command-one-text", message
     if argv[0].rpartition("/")[2] in SHELLS:
         return
     for index, word in enumerate(argv):
         if word in OPERATORS:
-            message = f"`{word}` is an argument like any other, since no shell reads it; write {IN_A_SHELL}"
+            message = f"`{word}` is an ordinary argument here, because no shell reads it; write {IN_A_SHELL}"
             yield index, "command-shell-word", message
         elif _VARIABLE.search(word):
             message = f"no shell replaces `$…`, `~` or backquotes here; use `env`, a whole path or a template, or write {IN_A_SHELL}"
@@ -83,14 +81,14 @@ def _of_shell(text: str) -> Iterator[tuple[int, FindingId, str]]:
     bare = _QUOTED.sub("_", text)
     if _PIPE.search(bare) and "pipefail" not in bare:
         message = (
-            "a pipe succeeds if its last command does, whatever becomes of those before it; begin with `set -o pipefail;` where "
+            "a pipe succeeds if its last command does, even if earlier ones fail; begin with `set -o pipefail;` where "
             'the worker\'s /bin/sh knows it, else write [bash, -o, pipefail, -c, "…"]'
         )
         yield 0, "shell-pipe", message
     if _BACKGROUND.search(bare) and not _WAIT.search(bare):
         message = (
-            "what runs in the background is killed when the shell ends, and the step counts as succeeded; leave `&` and `nohup` "
-            "away, or end with `wait`"
+            "what runs in the background is killed when the shell ends, and the step counts as succeeded; remove `&` and `nohup`, "
+            "or end with `wait`"
         )
         yield 0, "shell-background", message
     yield from _percent(0, text)
@@ -101,5 +99,5 @@ def _percent(index: int, text: str) -> Iterator[tuple[int, FindingId, str]]:
         yield (
             index,
             "crontab-percent",
-            "`\\%` is how a crontab writes `%`, and the backslash goes out as well; write `%`",
+            "`\\%` is how a crontab writes `%`, and here the backslash stays; write `%`",
         )

@@ -16,7 +16,5 @@ if TYPE_CHECKING:
 def label_findings(job: JobSpec) -> Iterator[Finding]:
     """A person who wrote `severity` would look for it in the alert, where it means something else."""
     for name in sorted(job.labels.keys() & RESERVED):
-        message = (
-            f"an alert has a label `{name}` itself, so this one is `{alert_label(name)}` there; give it another name"
-        )
+        message = f"alerts have a label `{name}` of their own, so this one becomes `{alert_label(name)}` there; choose another name"
         yield Finding("label-renamed", message, ("labels", name), job.name)

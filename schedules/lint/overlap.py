@@ -36,8 +36,8 @@ def catch_up_findings(job: JobSpec, found: JobTimes, now: datetime) -> Iterator[
     if most - rule.max_missed > MANY:
         window = format_duration(timedelta(seconds=rule.window))
         message = (
-            f"a long outage can end with {most} late starts at once, of which {rule.max_missed} do the work: occurrences "
-            f"are irregular, and the longest pause between them makes the server look back for {window}; choose an overlap "
+            f"a long outage can end with {most} late starts at once, of which {rule.max_missed} do the work; the times are irregular, "
+            f"and the longest distance between them makes the server start what is up to {window} old; choose an overlap "
             "other than allow_all"
         )
         yield Finding("catch-up-crowd", message, ("overlap",), job.name)
@@ -48,7 +48,7 @@ def steps_findings(job: JobSpec) -> Iterator[Finding]:
     undone = [step.name for step in job.steps if step.compensate]
     if undone and job.overlap == "terminate_other":
         message = (
-            f"with overlap terminate_other a run is ended at once, and nothing takes back what {', '.join(undone)} did; "
+            f"with overlap terminate_other, a run ends at once, and {', '.join(undone)} cannot be compensated; "
             "choose cancel_other"
         )
         yield Finding("not-compensated", message, ("overlap",), job.name)

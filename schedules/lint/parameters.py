@@ -50,7 +50,9 @@ def check_job(
             yield ("run", "workflow", "args", *problem.path), problem.message
         return
     if (size := len(json.dumps([asdict(step) for step in compile_steps(job)]))) > MOST_BYTES:
-        message = f"makes {size:,} bytes of what each run is given; write {MOST_BYTES:,} at most, and hand larger data over in files"
+        message = (
+            f"gives each run {size:,} bytes of input; write at most {MOST_BYTES:,}, and hand larger data over in files"
+        )
         yield ("run",) if job.run else ("steps",), message
         return
     for checked in _handlers(job, ordered=ordered):
@@ -61,7 +63,7 @@ def check_job(
         if kind.child and checked.retry.backoff == "linear":
             yield (
                 (*checked.retry_path, "retry", "backoff"),
-                "a workflow is retried by the server, which knows no linear; write exponential or fixed",
+                "the server retries a workflow, and it does not support linear; write exponential or fixed",
             )
 
 
@@ -88,9 +90,9 @@ def _checked(path: Path, retry_path: Path, step: StepRequest, outputs: frozenset
 def _times(job: JobSpec, used: set[str]) -> Iterator[str]:
     once = all(isinstance(entry, AtEntry) for entry in job.schedule)
     for name in sorted(used & {"interval_start", "last_success"}) if once else ():
-        yield f"`{name}` is a scheduled time before, and a job that runs once has none; use `scheduled_at`"
+        yield f"`{name}` is an earlier scheduled time, and a job that runs once has none; use `scheduled_at`"
     if "last_success" in used and job.overlap == "allow_all":
         yield (
-            "`last_success` is not known where runs go on side by side (overlap: allow_all); choose another overlap, or "
+            "`last_success` is not known if runs may overlap (overlap: allow_all); choose another overlap, or "
             "use `interval_start`"
         )

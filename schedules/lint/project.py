@@ -42,7 +42,7 @@ def _unused(project: Project) -> Iterator[Finding]:
         used = {name for spec in calendars.specs.values() for name in spec.without}
         used |= {name for job in project.jobs if job.name in calendars.jobs for name in (*job.only, *job.without)}
         for name in calendars.specs.keys() - used:
-            message = "no job and no calendar names it; remove it, or use it in `only` or `except`"
+            message = "no job and no calendar uses it; remove it, or use it in `only` or `except`"
             yield Finding("calendar-unused", message, ("calendars", name), file=calendars.file)
 
 
@@ -57,8 +57,8 @@ def _watched_from_own_queue(project: Project) -> Iterator[Finding]:
         more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
         yield Finding(
             "watchdog-on-own-queue",
-            f"`on_missed` of {', '.join(names[:MOST_LISTED])}{more} is looked after from the task queue `{queue}` that they run on: "
-            "when all its workers are away, nobody is told; name another queue with workers in `on_missed: {task_queue: …}`, "
+            f"`on_missed` of {', '.join(names[:MOST_LISTED])}{more} is watched from the task queue `{queue}` that the jobs run on: "
+            "if all its workers are away, no notice is sent; name another queue with workers in `on_missed: {task_queue: …}`, "
             "or run `tickwright monitor` with its alert rules, or let an outside monitor wait for a `ping`",
         )
 
@@ -79,8 +79,8 @@ def _crowded(starts: Starts, limit: float) -> Iterator[Finding]:
     wait = format_duration(timedelta(seconds=-(-max(crowded.values()) // limit)))
     yield Finding(
         "crowded",
-        f"more than {limit:g} starts in a second at {listed}{more}: the namespace makes the rest wait; write H for the minute "
-        f"of jobs that need no exact one, or a jitter of at least {wait}",
+        f"more than {limit:g} starts in a second at {listed}{more}: the namespace delays the rest; write H for the minute "
+        f"of jobs that need no exact minute, or a jitter of at least {wait}",
     )
 
 

@@ -70,7 +70,7 @@ def reading_findings(job: JobSpec, times: JobTimes, project: str, now: datetime)
     if left_out := left_out_text(times.left_out, times.times.timezone, now):
         yield Finding("dst-left-out", left_out, ("schedule",), job.name)
     if job.on_holiday != "skip" and not (job.only or job.without):
-        message = f"{job.on_holiday} moves runs off days that `only` or `except` rule out, and there are none; add one of them"
+        message = f"{job.on_holiday} moves runs off days that `only` or `except` exclude, and the job has neither; add one of them"
         yield Finding("nothing-to-move", message, ("on_holiday",), job.name)
 
 
@@ -97,7 +97,7 @@ def _day_fields(job: JobSpec, entry: CronEntry, index: int, hash_key: str, now: 
     texts = f"day-of-month {words[DAY_FIELD]}", f"day-of-week {words[WEEKDAY_FIELD]}"
     if not starred and (Rect(),) in (by_day.days, by_weekday.days):
         full, other = texts if by_day.days == (Rect(),) else texts[::-1]
-        message = f"{full} is every day, so that {other} has no say; write * in its place, or in that of the other"
+        message = f"{full} is every day, so {other} has no effect; write * for one of the two"
     else:
         message = f"{texts[0]} and {texts[1]} are both restricted, and it runs {_either_or_both(by_day, by_weekday, job, now, starred=starred)}"
     yield Finding("both-day-fields", message, ("schedule", index, "cron"), job.name)

@@ -30,8 +30,8 @@ def secret_findings(job: JobSpec) -> Iterator[Finding]:
         if _ORDINARY.fullmatch(name):
             yield Finding(
                 "secret-ordinary",
-                f"`{name}` is a secret whose value may stand in ordinary text: there it is masked, and a later step that "
-                "uses such a text fails; write the value into the spec, or let it be part of a longer secret",
+                f"`{name}` is a secret whose value may occur in ordinary text; it is masked there, and a later step that "
+                "uses such a text fails; write the value into the spec, or make it part of a longer secret",
                 ("steps",) if job.steps else ("run",),
                 job.name,
             )

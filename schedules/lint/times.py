@@ -49,7 +49,7 @@ def never_fires(job: JobSpec, found: JobTimes) -> Iterator[Finding]:
     elif any(_may_come(entry, found) for entry in job.schedule):
         return
     else:
-        cause = "`only` and `except` leave no day on which it could"
+        cause = "`only` and `except` leave no day"
     yield Finding("never-fires", f"never fires: {cause}; correct it, or remove the job", ("schedule",), job.name)
 
 
@@ -59,7 +59,7 @@ def _dead(job: JobSpec, entry: ScheduleEntry) -> str:
     if not isinstance(parsed, Pattern):
         return ""
     if parsed.years is not None and not parsed.years:
-        return f"the server knows the years {FIRST_YEAR} to {LAST_YEAR} only"
+        return f"the server supports only the years {FIRST_YEAR} to {LAST_YEAR}"
     made = compile_pattern(parsed, "", timezone=job.timezone, policy=Policy(), years=(FIRST_YEAR, FIRST_YEAR))
     fires = Occurrences(Times(made.timezone, made.calendars, made.intervals)).next_after(BEGIN)
     return "no such date exists" if fires is None else ""
@@ -95,14 +95,16 @@ def _beyond(job: JobSpec, found: JobTimes) -> Iterator[Finding]:
         and next(never_fires(job, found), None) is None
     ):
         day = f"{found.calendars_until.astimezone(ZoneInfo(found.times.timezone)):%Y-%m-%d}"
-        message = f"no time before {day}, up to which days are worked out: a sync in a later year can give it some; is that meant?"
+        message = f"it has no time before {day}, until when days are worked out; a sync in a later year may add some. Is that intended?"
         yield Finding("beyond-horizon", message, ("schedule",), job.name)
 
 
 def _ended(job: JobSpec, times: Times, now: datetime) -> Iterator[Finding]:
     last = Occurrences(times).previous_before(now)
     if last is not None:
-        yield Finding("ended", f"runs no more: its last time was {stamp(last)}; remove it", ("schedule",), job.name)
+        yield Finding(
+            "ended", f"it does not run any more: its last time was {stamp(last)}; remove it", ("schedule",), job.name
+        )
 
 
 def _rarely(job: JobSpec, times: Times, now: datetime, following: list[datetime]) -> Iterator[Finding]:
@@ -113,7 +115,7 @@ def _rarely(job: JobSpec, times: Times, now: datetime, following: list[datetime]
         dates = " and ".join(f"{each:%Y-%m-%d}" for each in following[:2])
         yield Finding(
             "fires-rarely",
-            f"fires less than once in five years: next on {dates}; is that meant?",
+            f"fires less than once in five years: next on {dates}. Is that intended?",
             ("schedule",),
             job.name,
         )
@@ -127,7 +129,7 @@ def _too_fast(job: JobSpec, times: Times, now: datetime, following: list[datetim
     if job.overlap == "skip" and shortest is not None and longest is not None and shortest < longest:
         message = (
             f"{what} may take {format_duration(longest)}, but it runs every {format_duration(shortest)}: with "
-            f"overlap skip, runs are left out while one goes on; shorten {path[-1]}, or choose another overlap"
+            f"overlap skip, times are left out while a run is in progress; shorten {path[-1]}, or choose another overlap"
         )
         yield Finding("faster-than-timeout", message, path, job.name)
 
@@ -161,7 +163,7 @@ def _drift(job: JobSpec, entry: ScheduleEntry, path: tuple[str, int]) -> Iterato
         text = format_duration(every)
         yield Finding(
             "interval-drift",
-            f"{text} does not divide a day, so that the times of day drift; choose a distance that does, or cron",
+            f"{text} does not divide a day, so the times of day change from day to day; choose a distance that does, or cron",
             (*path, "every" if isinstance(entry, EveryEntry) else "cron"),
             job.name,
         )

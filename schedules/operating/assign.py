@@ -61,7 +61,7 @@ def _place(request: JobRequest, text: str, words: list[str], equals: str) -> tup
     step = steps[words.pop(0)] if several else request.steps[0]
     if words[0] != step.handler:
         raise SettingsError(
-            f"--set {text}: step {step.name} is of handler `{step.handler}`, not {shown(words[0])}; {example}"
+            f"--set {text}: step {step.name} has the handler `{step.handler}`, not {shown(words[0])}; {example}"
         )
     return step, words[1:]
 
@@ -86,9 +86,9 @@ def _key(inside: Any, word: str, text: str, *, new: bool) -> Any:
         raise SettingsError(f"--set {text}: {suggestion(word, inside, 'keys there')}")
     if isinstance(inside, list):
         raise SettingsError(
-            f"--set {text}: {shown(word)} is no place of a list with {len(inside)} items; write 0 for the first"
+            f"--set {text}: {shown(word)} is not an index of a list with {len(inside)} items; write 0 for the first item"
         )
-    raise SettingsError(f"--set {text}: there is nothing within {shown(inside)}; write a shorter path")
+    raise SettingsError(f"--set {text}: {shown(inside)} has no keys; write a shorter path")
 
 
 def _value(before: Any, value: str, text: str) -> Any:
@@ -100,7 +100,7 @@ def _value(before: Any, value: str, text: str) -> Any:
     except ValueError:
         given = value
     if before is not None and not isinstance(before, str) and not _alike(before, given):
-        raise SettingsError(f"--set {text}: {shown(before)} stands there; write {_kind(before)}, as JSON")
+        raise SettingsError(f"--set {text}: its value is {shown(before)}; write {_kind(before)}, as JSON")
     return _literal(given)
 
 

@@ -57,7 +57,7 @@ class BusyError(TickwrightError):
 
     def __init__(self, job: str) -> None:
         super().__init__(
-            f"a backfill of `{job}` goes on already; follow it by `backfill {job} --watch`, or end it by `backfill {job} --cancel`"
+            f"a backfill of `{job}` is already running; follow it with `tickwright backfill {job} --watch`, or end it with `tickwright backfill {job} --cancel`"
         )
 
 
@@ -103,7 +103,7 @@ class Backfills:
         """
         found = await self._described(job)
         if found is None or found.status != WorkflowExecutionStatus.RUNNING:
-            raise SettingsError(f"no backfill of `{job}` goes on")
+            raise SettingsError(f"no backfill of `{job}` is running")
         handle = self._client.get_workflow_handle(BACKFILL_PREFIX + job, run_id=found.run_id)
         await self._asked("cancel", handle.cancel(rpc_timeout=RPC_TIMEOUT))
         for _ in range(LOOKS):
@@ -112,7 +112,7 @@ class Backfills:
             await asyncio.sleep(LOOK_AGAIN)
         if await Workers(self._client).polls(found.task_queue):
             return False
-        ended = handle.terminate(reason="taken back, and no worker polls its task queue", rpc_timeout=RPC_TIMEOUT)
+        ended = handle.terminate(reason="cancelled, while no worker polled its task queue", rpc_timeout=RPC_TIMEOUT)
         await self._asked("end", ended)
         return True
 
@@ -129,7 +129,9 @@ class Backfills:
         while True:
             found = await self._described(job)
             if found is None:
-                raise SettingsError(f"there is no backfill of `{job}`; start one by `backfill {job} --from T --to T`")
+                raise SettingsError(
+                    f"there is no backfill of `{job}`; start one with `tickwright backfill {job} --from T`"
+                )
             progress = await _progress(found)
             line = progress_text(progress) + await _running(found)
             if line != told:
@@ -150,7 +152,7 @@ class Backfills:
         except RPCError as error:
             if error.status == RPCStatusCode.NOT_FOUND:
                 return None
-            raise ServerError("look at the backfill", error.status.name, error.message) from error
+            raise ServerError("read the backfill", error.status.name, error.message) from error
 
 
 async def _progress(found: WorkflowExecutionDescription) -> BackfillProgress:

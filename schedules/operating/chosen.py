@@ -41,7 +41,7 @@ async def chosen_jobs(records: Records, words: Sequence[str]) -> Chosen:
     for word in words:
         found = [name for name in listed if fnmatchcase(name, word)] if _is_glob(word) else [word]
         if not found:
-            raise SettingsError(f"no job in the namespace matches `{word}`; see `status` for their names")
+            raise SettingsError(f"no job in the namespace matches `{word}`; `tickwright status` shows their names")
         names |= dict.fromkeys(found)
 
     async def one(name: str) -> Job | str:

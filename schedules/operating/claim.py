@@ -71,7 +71,7 @@ async def claimed(client: Client, job: str, at: str | None, now: datetime) -> Wo
         raise UnreachableError(client.service_client.config.target_host, error.detail) from error
     request = job_request(observed) if observed else None
     if observed is None or request is None:
-        raise SettingsError(f"there is no job `{job}` whose occurrences can be claimed; run a sync first")
+        raise SettingsError(f"no sync has created the job `{job}` yet; run `tickwright sync` first")
     moment = _scheduled(observed.times, job, at, now)
     workflow_id = f"{observed.action.workflow_id or observed.id}-{moment:%Y-%m-%dT%H:%M:%SZ}"
     start = partial(_start, client, observed, _request(request), moment)
@@ -139,7 +139,7 @@ def _scheduled(times: Times, job: str, at: str | None, now: datetime) -> datetim
     for instant in parse_moment(at, times.timezone, now).instants:
         if occurrences.next_after(instant - timedelta(seconds=1)) == instant:
             return instant
-    raise SettingsError(f"--at {at}: `{job}` has no such scheduled time; `next {job}` shows them")
+    raise SettingsError(f"--at {at}: `{job}` has no such scheduled time; `tickwright next {job}` shows its times")
 
 
 def _request(request: JobRequest) -> JobRequest:

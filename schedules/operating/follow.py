@@ -35,7 +35,7 @@ async def follow_run(records: Records, run: Run, tell: Callable[[str], None], st
         described = await records.described(run.id, run.run_id)
         now = run_from(described.workflow_execution_info) if described else None
         if now is None:
-            return "forgotten", "the server does not know the run any more"
+            return "forgotten", "the server no longer keeps the run"
         if now.closed_at is not None:
             [ended] = await records.with_results([now])
             return ended.verdict, (ended.result.reason if ended.result else "")
@@ -45,7 +45,7 @@ async def follow_run(records: Records, run: Run, tell: Callable[[str], None], st
             tell(line)
             told = line
         await asyncio.sleep(LOOK_AGAIN)
-    return UNFINISHED, "it goes on"
+    return UNFINISHED, "it is still running"
 
 
 def _step(step: StepStory) -> str:

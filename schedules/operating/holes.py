@@ -98,7 +98,7 @@ def estimate(runs: Iterable[Run], count: int, interval: float, *, side_by_side: 
 
 def progress_text(progress: BackfillProgress) -> str:
     """`3 of 12 done: 2 succeeded, 1 failed`."""
-    left_out = f", {progress.left_out} had no more need" if progress.left_out else ""
+    left_out = f", {progress.left_out} no longer needed" if progress.left_out else ""
     return (
         f"{progress.done} of {progress.total} done: {progress.succeeded} succeeded, {progress.failed} failed{left_out}"
     )

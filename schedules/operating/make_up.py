@@ -57,14 +57,18 @@ async def resume(
         await Backfills(writes.client).start(observed, request_for(job, times))
     note = resume_note(who, resumed, reason)
     await writes.unpause(job.name, note)
-    told = f"{len(times)} of the pause run now; follow them by `backfill {job.name} --watch`" if times else ""
+    told = (
+        f"{len(times)} times of the pause run now; follow them with `tickwright backfill {job.name} --watch`"
+        if times
+        else ""
+    )
     return note, told, times
 
 
 def _not_paused(job: Job, wish: MakeUp | None) -> str:
     if wish is None:
         return "it was not paused"
-    return f"a resume was ended before it made up for the pause: `resume {job.name} --catchup {wish.catchup}` does"
+    return f"an earlier resume was interrupted before it ran the times of the pause; run `tickwright resume {job.name} --catchup {wish.catchup}`"
 
 
 async def _times(records: Records, job: Job, wish: MakeUp, most: int | None) -> list[str]:
@@ -85,7 +89,7 @@ async def _paused_since(records: Records, job: Job, now: datetime) -> datetime:
     since = pause.at if pause and pause.kind != "known" else paused_at(job.note)
     if since is None:
         raise SettingsError(
-            f"since when `{job.name}` is paused is not known any more; nothing was done. Resume it without --catchup, and then "
-            f"`backfill {job.name} --missing --from T`"
+            f"it is not known since when `{job.name}` is paused, so nothing was done; resume it without --catchup, then run "
+            f"`tickwright backfill {job.name} --missing --from T`"
         )
     return since

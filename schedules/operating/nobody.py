@@ -19,5 +19,5 @@ async def nobody_there(client: Client, action: Action) -> str:
     if not await workers.polls(queue):
         return f"no worker polls task queue `{queue}`"
     if action.workflow_type != JOB_WORKFLOW and await workers.offer(queue) is None:
-        return f"no worker of Tickwright answers in task queue `{queue}`"
+        return f"no Tickwright worker answers in task queue `{queue}`"
     return ""

@@ -57,13 +57,13 @@ async def run_occurrence(
         await _check_ran(records, job, at, now, options, tell)
     observed = await TemporalGateway(records.client).describe(job.name)
     if observed is None:
-        raise SettingsError(f"there is no job `{job.name}` any more")
+        raise SettingsError(f"the job `{job.name}` has been deleted")
     rerun = stamp(now) if options.again or options.set else ""
     params = _params(observed, job, options)
     before = await newest_run(records, job, at)
     await Backfills(records.client).start(observed, request_for(job, [stamp(at)], rerun=rerun, params=params))
     if missing := await nobody_there(records.client, observed.action):
-        tell(f"{missing}: it waits until one does")
+        tell(f"{missing}; the run waits until one does")
     return await _followed(records, job, at, before, options, tell, stop)
 
 
@@ -72,11 +72,11 @@ def _scheduled(job: Job, moment: Any, now: datetime) -> datetime:
     if not found.is_due:
         near = [local_text(each, zone) for each in (found.before, found.after) if each]
         raise SettingsError(
-            f"--scheduled-at: {local_text(found.at, zone)} is no scheduled time of `{job.name}`; nearest: {' and '.join(near) or 'none'}"
+            f"--scheduled-at: {local_text(found.at, zone)} is not a scheduled time of `{job.name}`; nearest: {' and '.join(near) or 'none'}"
         )
     if found.at > now:
         raise SettingsError(
-            f"--scheduled-at: {local_text(found.at, zone)} is still to come; the schedule starts it then"
+            f"--scheduled-at: {local_text(found.at, zone)} has not come yet; the schedule starts it then"
         )
     return found.at
 
@@ -90,11 +90,13 @@ async def _check_ran(
         return
     known = occurrences[0]
     if known.verdict in GOES_ON:
-        raise SettingsError(f"{job.occurrence_id(at)} is {known.verdict} already: {known.reason or 'see `explain`'}")
+        raise SettingsError(
+            f"{job.occurrence_id(at)} is already {known.verdict}: {known.reason or 'see `tickwright explain`'}"
+        )
     has_succeeded = known.verdict == "succeeded" or any(run.verdict == "succeeded" for run in known.others)
     if has_succeeded and not options.again:
         raise SettingsError(
-            f"{job.occurrence_id(at)} has succeeded already; to run it once more, with another idempotency key, add --again"
+            f"{job.occurrence_id(at)} has already succeeded; add --again to run it again, with a new idempotency key"
         )
     if known.run is not None:
         tell(f"{job.occurrence_id(at)} ran before: {known.verdict}")
@@ -106,7 +108,7 @@ def _params(observed: ObservedSchedule, job: Job, options: argparse.Namespace) -
     request = job_request(observed)
     if request is None:
         raise SettingsError(
-            f"`{job.name}` starts a workflow of its own, or is encrypted with a key that is not known here: --set and --again do not work"
+            f"--set and --again do not work for `{job.name}`: it starts its own workflow (direct), or is encrypted with a key that is missing here"
         )
     return assigned(request, options.set)
 
@@ -132,14 +134,14 @@ async def _followed(
             outcome, reason = await follow_run(records, run, tell, stop)
             return Triggered(job.name, workflow_id, stamp(at), outcome, reason)
         if not await backfills.goes_on(job.name):
-            reason = f"it was given up; see the workflow {BACKFILL_PREFIX}{job.name}"
+            reason = f"it was given up; the workflow {BACKFILL_PREFIX}{job.name} has the reason"
             return Triggered(job.name, workflow_id, stamp(at), "dropped", reason)
         if loop.time() > patience:
-            waits = f"it waits for another run to end, or for a worker; `backfill {job.name} --cancel` takes it back"
+            waits = f"it waits for another run to end, or for a worker; `tickwright backfill {job.name} --cancel` cancels it"
             if not options.wait:
                 return Triggered(job.name, workflow_id, stamp(at), "waiting", waits)
             if not told:
                 tell(f"{workflow_id}: {waits}")
                 told = True
         await asyncio.sleep(LOOK_AGAIN)
-    return Triggered(job.name, workflow_id, stamp(at), "waiting", "it goes on without this command")
+    return Triggered(job.name, workflow_id, stamp(at), "waiting", "it continues without this command")

@@ -30,7 +30,7 @@ async def accounts(records: Records, job: Job, since: datetime, until: datetime,
     times = list(islice(occurrences_of(job.times).between(since, until + SECOND), MOST + 1))
     if len(times) > MOST:
         raise SettingsError(
-            f"more than {MOST:,} occurrences from --from to --to; one backfill takes so many: write an earlier --to"
+            f"more than {MOST:,} occurrences from --from to --to, the most for one backfill; write an earlier --to"
         )
     found: list[Occurrence] = []
     for first in range(0, len(times), PIECE):

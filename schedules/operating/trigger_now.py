@@ -68,7 +68,7 @@ async def trigger_now(
         if run is None:
             return waits
     if not await Workers(records.client).polls(run.task_queue):
-        tell(f"no worker polls task queue `{run.task_queue}`: it waits until one does")
+        tell(f"no worker polls task queue `{run.task_queue}`; the run waits until one does")
     if not options.wait:
         return Triggered(job.name, run.id, stamp(run.scheduled_at), "started")
     outcome, reason = await follow_run(records, run, tell, stop)
@@ -83,9 +83,7 @@ async def _ask(records: Records, job: Job, overlap: Overlap) -> Asked | Triggere
         observed = await writes.gateway.describe(job.name)
         running = observed.activity.running if observed else ()
         if running and overlap == "skip":
-            reason = (
-                f"{running[0]} is running and overlap is skip; wait for it, or add --overlap buffer_one or allow_all"
-            )
+            reason = f"{running[0]} is running, and overlap is skip; wait for its end, or add --overlap buffer_one or allow_all"
             return Triggered(job.name, job.occurrence_id(at), stamp(at), "dropped", reason)
         unanswered = await writes.trigger(job.name, at, overlap)
         last = mine.now().replace(microsecond=0)
@@ -119,12 +117,10 @@ async def _not_started(records: Records, job: Job, asked: Asked, overlap: Overla
             return Triggered(
                 job.name, job.occurrence_id(asked.seconds[0]), at, "waiting", f"it starts when {running[0]} has ended"
             )
-        reason = f"{running[0]} is running and overlap is {overlap}"
+        reason = f"{running[0]} is running, and overlap is {overlap}"
         return Triggered(job.name, job.occurrence_id(asked.seconds[0]), at, "dropped", reason)
-    why = asked.unanswered or f"no run has started within {PATIENCE:.0f} s"
-    message = (
-        f"`{job.name}` was asked for a run, and {why}; it may start yet: look at `runs {job.name}` before you try again"
-    )
+    why = asked.unanswered or f"no run started within {PATIENCE:.0f} s"
+    message = f"a run of `{job.name}` was requested, but {why}; it may still start, so look at `tickwright runs {job.name}` before you try again"
     raise ServerError("trigger", "ABORTED", message)
 
 

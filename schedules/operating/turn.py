@@ -77,7 +77,7 @@ async def _taken(client: Client, job: str) -> tuple[WorkflowHandle[object, objec
             )
         except WorkflowAlreadyStartedError:
             if loop.time() > until:
-                message = f"others have been triggering `{job}` for {PATIENCE:.0f} s; nothing was asked for, try again"
+                message = f"other commands have been triggering `{job}` for {PATIENCE:.0f} s; nothing was started, so try again"
                 raise ServerError("trigger", "ABORTED", message) from None
             await asyncio.sleep(LOOK_AGAIN)
         except RPCError as error:

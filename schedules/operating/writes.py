@@ -87,7 +87,7 @@ class Writes:
             await handle.terminate(reason="another pause or a resume by hand", rpc_timeout=RPC_TIMEOUT)
         except RPCError as error:
             if error.status != RPCStatusCode.NOT_FOUND:
-                raise ServerError("forget the waiting resume", error.status.name, error.message) from error
+                raise ServerError("cancel the timer of the last --until", error.status.name, error.message) from error
 
     async def _made_sure(
         self, what: str, name: str, patch: SchedulePatch, done: Callable[[RuntimeState], bool]
@@ -97,12 +97,12 @@ class Writes:
             for _ in range(LOOKS):
                 observed = await self.gateway.describe(name)
                 if observed is None:
-                    raise ServerError(what, RPCStatusCode.NOT_FOUND.name, f"there is no schedule `{name}` any more")
+                    raise ServerError(what, RPCStatusCode.NOT_FOUND.name, f"the schedule `{name}` has been deleted")
                 if done(observed.state):
                     return
                 await asyncio.sleep(BETWEEN)
         raise ServerError(
-            what, RPCStatusCode.ABORTED.name, f"`{name}` is not as it was asked to be; look at its status"
+            what, RPCStatusCode.ABORTED.name, f"`{name}` did not change as requested; see `tickwright status`"
         )
 
     async def _patch(self, what: str, name: str, patch: SchedulePatch) -> None:

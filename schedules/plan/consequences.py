@@ -63,7 +63,7 @@ def consequences(
 def _of_deletion(observed: ObservedSchedule, now: datetime) -> Consequences:
     notes = list(_in_progress(observed))
     if observed.activity.waiting:
-        notes.append(f"{_occurrences(observed.activity.waiting)} waiting for it would be discarded")
+        notes.append(f"{_occurrences(observed.activity.waiting)} that wait would be discarded")
     if due := _due(observed, now):
         notes.append(_due_text(due))
     return Consequences(before=_next(Occurrences(observed.times), now), notes=tuple(notes))
@@ -75,7 +75,7 @@ def _next(times: Occurrences, now: datetime) -> tuple[datetime, ...]:
 
 def _reboot_of(desired: DesiredSchedule) -> Iterator[str]:
     if has_mark(desired.times):
-        yield "workers start it, once for each new build of them"
+        yield "it runs once for each new build of the workers"
 
 
 def _reach(desired: DesiredSchedule, now: datetime) -> Iterator[str]:
@@ -127,9 +127,9 @@ def _window(policies: Policies) -> str:
 def _in_progress(observed: ObservedSchedule) -> Iterator[str]:
     running = observed.activity.running
     if len(running) == 1:
-        yield f"a run is in progress ({running[0]}); it goes on as it was started"
+        yield f"a run is in progress ({running[0]}); it continues unchanged"
     elif running:
-        yield f"{len(running)} runs are in progress; they go on as they were started"
+        yield f"{len(running)} runs are in progress; they continue unchanged"
 
 
 def _discarded(desired: DesiredSchedule, observed: ObservedSchedule, new: Occurrences, now: datetime) -> Iterator[str]:
@@ -160,7 +160,7 @@ def _due_text(due: int) -> str:
 
 def _paused(desired: DesiredSchedule, state: RuntimeState | None = None) -> Iterator[str]:
     if state.paused if state and desired.paused is None else desired.paused:
-        yield "it is paused: none of these runs until it is resumed"
+        yield "it is paused: nothing runs until it is resumed"
 
 
 def _held_back(observed: ObservedSchedule, now: datetime) -> Iterator[datetime]:
@@ -218,10 +218,10 @@ def _missed(times: Times, old: Occurrences, new: Occurrences, now: datetime) -> 
         return
     if then is None or was_due < then:
         zone = ZoneInfo(times.timezone)
-        until = f"before {_local(then, zone)}" if then else "any more"
+        until = f"until {_local(then, zone)}" if then else "after it"
         yield (
-            f"this window is missed if applied now: {_local(past, zone)} is past, the run of {_local(was_due, zone)} "
-            f"goes, and nothing runs {until}"
+            f"if applied now, this change loses a run: {_local(was_due, zone)} is removed, its new time {_local(past, zone)} has passed, "
+            f"and nothing runs {until}"
         )
 
 

@@ -45,7 +45,7 @@ def differences(desired: DesiredSchedule, observed: ObservedSchedule) -> tuple[F
         found += _compare(name, getattr(observed, name), getattr(desired, name))
     if observed.unreadable:
         found = [item for item in found if not item.field.startswith(ENCRYPTED)]
-        found.append(FieldDiff("payloads", "cannot be decrypted", "written anew"))
+        found.append(FieldDiff("payloads", "cannot be decrypted", "written again"))
     if desired.paused is not None and desired.paused != observed.state.paused:
         found.append(FieldDiff("paused", observed.state.paused, desired.paused))
     said = (item for item in observed.other if not (observed.unreadable and item.field.startswith(ENCRYPTED)))

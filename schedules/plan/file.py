@@ -30,7 +30,7 @@ class StalePlanError(TickwrightError):
 
     def __init__(self, differences: list[str]) -> None:
         lines = "\n".join(f"  {line}" for line in differences)
-        super().__init__(f"refused: what was reviewed is not what would be done now; make a new plan:\n{lines}")
+        super().__init__(f"refused: the plan is out of date; make a new plan, because:\n{lines}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +60,28 @@ def from_json(text: str) -> PlanFile:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise PlanFileError(f"this is no plan of `sync --plan-out`: it is not JSON, or not whole: {error}") from error
+        raise PlanFileError(
+            f"this is not a plan of `sync --plan-out`: it is not JSON, or not complete: {error}"
+        ) from error
     form = document.get("tickwright_plan") if isinstance(document, dict) else None
     if form is None:
-        raise PlanFileError("this is no plan of `sync --plan-out`: it has no `tickwright_plan`")
+        raise PlanFileError("this is not a plan of `sync --plan-out`: it has no `tickwright_plan`")
     if form != FORMAT:
         raise PlanFileError(f"the plan has form {form}, this version reads {FORMAT}; make a new plan")
     if document.get("digest") != _digest(document):
-        raise PlanFileError("the plan is not as it was written: its digest is of other content; make a new plan")
+        raise PlanFileError("the plan was edited: its digest does not match its content; make a new plan")
     try:
         return _adapter().validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise PlanFileError(f"this is no plan of `sync --plan-out`: {place}: {first['msg']}") from error
+        raise PlanFileError(f"this is not a plan of `sync --plan-out`: {place}: {first['msg']}") from error
 
 
 def other_namespace(made_for: Namespace, now: Namespace) -> str:
     """Why a plan made for one namespace must not be applied in another; empty where it is the same one."""
     if made_for.name != now.name:
-        return f"the plan is for namespace {made_for.name}, this is {now.name}"
+        return f"the plan is for namespace {made_for.name}, and this is {now.name}"
     if made_for.id and now.id and made_for.id != now.id:
         return f"the plan is for namespace {made_for.name} of another server"
     return ""
@@ -89,7 +91,7 @@ def stale(kept: Plan, now: Plan) -> list[str]:
     """All in which the plan that would be made now differs from the one kept; times that have passed since do not count."""
     now = from_json(to_json(now, Namespace(""))).plan  # The kept one came this way, too.
     if kept.owner != now.owner:
-        return [f"the plan is for {kept.owner}, the specs are of {now.owner}"]
+        return [f"the plan is for {kept.owner}, and the specs are of {now.owner}"]
     before = {change.job: change for change in kept.changes}
     after = {change.job: change for change in now.changes}
     return [
@@ -99,14 +101,14 @@ def stale(kept: Plan, now: Plan) -> list[str]:
 
 def _stale(job: str, kept: Change | None, now: Change | None) -> Iterator[str]:
     if kept is None or now is None:
-        done = "is not in the plan" if kept is None else "is not needed any more"
+        done = "is not in the plan" if kept is None else "is no longer needed"
         verb = (now or kept).verb  # type: ignore[union-attr]  # one of the two is there
         yield f"{job}: {verb} {done}"
         return
     if kept.verb != now.verb:
-        yield f"{job}: the plan says {kept.verb}, now it would be {now.verb}"
+        yield f"{job}: the plan says {kept.verb}, and now it would be {now.verb}"
     if kept.desired != now.desired:
-        yield f"{job}: the specs changed since"
+        yield f"{job}: the specs have changed"
     if kept.conflict != now.conflict:
         yield f"{job}: {now.conflict or 'the conflict is gone'}"
     if kept.observed and now.observed and kept.observed != now.observed:
@@ -117,7 +119,7 @@ def _server_changed(job: str, before: ObservedSchedule, after: ObservedSchedule)
     parts = ("times", "action", "policies", "state", "search_attributes", "other", "encryption", "unreadable")
     changed = [part for part in parts if getattr(before, part) != getattr(after, part)]
     what = f" ({', '.join(changed)})" if changed else ""
-    yield f"{job}: somebody changed the schedule on the server since{what}"
+    yield f"{job}: somebody has changed the schedule on the server{what}"
 
 
 def _digest(document: dict[str, Any]) -> str:

@@ -38,7 +38,7 @@ def given_token(environ: Mapping[str, str] = os.environ) -> Token | None:
     unknown = sorted(name for name in environ if name.startswith(HTTP) and name not in NAMES)
     if unknown:
         close = nearest(unknown[0], NAMES) or [TOKEN]
-        raise SettingsError(f"{unknown[0]}: no such setting; did you mean {close[0]}?")
+        raise SettingsError(f"{unknown[0]}: there is no such setting; did you mean {close[0]}?")
     file = environ.get(TOKEN_FILE)
     if file == "":
         raise SettingsError(f"{TOKEN_FILE}: is empty; name a file, or leave it out")

@@ -85,7 +85,7 @@ class CalendarSpec(Spec):
         default=None, description="Days of the week.", examples=[["mon", "tue", "wed", "thu", "fri"]]
     )
     without: Items[str] = Field(
-        default=(), alias="except", description="Calendars of the same file whose days are taken out."
+        default=(), alias="except", description="Calendars of the same file whose days are excluded."
     )
 
     @model_validator(mode="after")
@@ -94,7 +94,7 @@ class CalendarSpec(Spec):
         if not given:
             raise ValueError(f"has no days; write one of {', '.join(KINDS)}")
         if len(given) > 1:
-            raise ValueError(f"has {' and '.join(given)}; keep one, and make a calendar for each other")
+            raise ValueError(f"has {' and '.join(given)}; keep one, and make another calendar for each of the others")
         return self
 
     @model_validator(mode="after")
@@ -129,12 +129,12 @@ def calendar_faults(calendars: Mapping[str, CalendarSpec]) -> Iterator[tuple[tup
                 yield (name, "except", index), unknown_calendar(other, calendars)
             elif (chain := _way(other, name, calendars)) and name == min(chain):
                 cycle = " → ".join(f"`{each}`" for each in (name, *chain))
-                yield (name, "except", index), f"goes round in a circle: {cycle}; take one of these out"
+                yield (name, "except", index), f"is a circle: {cycle}; remove one of these"
 
 
 def unknown_calendar(name: str, calendars: Iterable[str]) -> str:
     """The message about a name that no calendar of the file has."""
-    return f"{shown(name)} is no calendar of this file; {suggestion(name, calendars, 'calendars')}"
+    return f"{shown(name)} is not a calendar of this file; {suggestion(name, calendars, 'calendars')}"
 
 
 def _way(start: str, goal: str, calendars: Mapping[str, CalendarSpec]) -> tuple[str, ...]:

@@ -20,28 +20,28 @@ IN_ORDER = "buffer_all"
 
 
 class CatchUpSpec(Spec):
-    """What becomes of occurrences that could not start on time, since the server or every worker was away."""
+    """What happens to missed runs: those that could not start on time because the server or every worker was away."""
 
     policy: CatchUpPolicy = Field(
         default="run_latest",
-        description="None of them runs, the newest alone, or the newest `max_missed`, oldest first.",
+        description="`skip` runs none of them, `run_latest` the newest, `run_all` the newest `max_missed`, oldest first.",
     )
     max_missed: int | None = Field(
         default=None,
         ge=1,
         le=MOST_MISSED,
-        description="How many of the newest run: for `run_all`, which needs it; `null` takes back a default.",
+        description="How many of the newest run; `run_all` needs it, and `null` takes back a default.",
     )
 
     @model_validator(mode="after")
     def _number_with_run_all(self) -> Self:
         if self.policy == "run_all" and self.max_missed is None:
             raise FieldError(
-                "policy", f"run_all needs a bound; write max_missed: 3, or another number up to {MOST_MISSED}"
+                "policy", f"run_all needs a limit; write max_missed: 3, or another number up to {MOST_MISSED}"
             )
         if self.policy != "run_all" and self.max_missed is not None:
             advice = "remove it (`null` takes back a default), or write policy: run_all"
-            raise FieldError("max_missed", f"{self.max_missed} means nothing with policy: {self.policy}; {advice}")
+            raise FieldError("max_missed", f"{self.max_missed} has no effect with policy: {self.policy}; {advice}")
         return self
 
 
@@ -61,8 +61,8 @@ def check_catch_up(job: JobSpec) -> None:
 
 
 _UNDECIDED = (
-    "a workflow that the schedule starts directly decides nothing when it starts late; write `{key}: null`, or nothing, and "
-    "direct.catchup_window with an overlap, or run the workflow without `direct`"
+    "does not work for a workflow that the schedule starts itself (direct); remove it or write `{key}: null`, and use "
+    "direct.catchup_window with an overlap; or run the workflow without `direct`"
 )
 _KEPT = {
     "skip": "keeps no run waiting",
@@ -75,5 +75,5 @@ _KEPT = {
 def _contradiction(overlap: str) -> str:
     return (
         f"run_all contradicts overlap: {overlap}, which {_KEPT[overlap]}; write overlap: {IN_ORDER}, so that they run one after "
-        "another, or policy: run_latest"
+        "another; or write policy: run_latest"
     )

@@ -44,13 +44,13 @@ def _check_attributes(values: dict[str, Any]) -> dict[str, Any]:
 class DirectRetrySpec(Spec):
     """The server's retry policy of the workflow."""
 
-    max_attempts: int = Field(default=0, ge=0, le=MOST_ATTEMPTS, description="Attempts in all; 0 is without end.")
+    max_attempts: int = Field(default=0, ge=0, le=MOST_ATTEMPTS, description="Most attempts; 0 means no limit.")
     initial_ms: int = Field(
         default=1_000, ge=1, le=LONGEST_WAIT_MS, description="Milliseconds before the second attempt."
     )
-    coefficient: float = Field(default=2.0, ge=1.0, le=MOST_TIMES, description="What each wait is longer by.")
+    coefficient: float = Field(default=2.0, ge=1.0, le=MOST_TIMES, description="Factor by which each wait grows.")
     max_ms: int = Field(default=100_000, ge=1, le=LONGEST_WAIT_MS, description="Milliseconds of the longest wait.")
-    non_retryable: Items[str] = Field(default=(), description="Error types after which there is no further attempt.")
+    non_retryable: Items[str] = Field(default=(), description="Error types that are not tried again.")
 
     @model_validator(mode="after")
     def _waits_agree(self) -> Self:
@@ -60,13 +60,17 @@ class DirectRetrySpec(Spec):
 
 
 class DirectSpec(Spec):
-    """The schedule starts the workflow itself: nothing of Tickwright runs, and the job's own limits and retries do not apply."""
+    """The schedule starts the workflow itself. No code of Tickwright runs, and the job's own limits and retries do not apply."""
 
-    id: Name | None = Field(default=None, description="Workflow id before the time; the job's name if left out.")
-    execution_timeout: AtLeastOneSecond | None = Field(default=None, description="Longest time with all retries.")
+    id: Name | None = Field(
+        default=None, description="Beginning of the workflow id, before the time; by default the job's name."
+    )
+    execution_timeout: AtLeastOneSecond | None = Field(
+        default=None, description="Longest time of the workflow with all retries."
+    )
     run_timeout: AtLeastOneSecond | None = Field(default=None, description="Longest time of one run.")
     task_timeout: AtLeastOneSecond | None = Field(default=None, description="Longest time of one workflow task.")
-    retry: DirectRetrySpec | None = Field(default=None, description="Retries by the server; none if left out.")
+    retry: DirectRetrySpec | None = Field(default=None, description="Retries by the server; by default none.")
     memo: dict[str, Any] = Field(default_factory=dict, description="Memo of each run.")
     search_attributes: Annotated[dict[str, Any], AfterValidator(_check_attributes)] = Field(
         default_factory=dict, description="Search attributes of each run."

@@ -40,7 +40,7 @@ class CronEntry(Spec):
     """Times given as a cron expression."""
 
     cron: str = Field(
-        description="Five fields (minute hour day month weekday), a name such as `@daily`, or what `dialect` says.",
+        description="Five fields (minute hour day month weekday), a name such as `@daily`, or an expression of the `dialect`.",
         examples=["0 8 * * 1-5"],
     )
     dialect: DialectName = Field(default="cron", description="Whose rules the expression follows.")
@@ -55,10 +55,10 @@ class CronEntry(Spec):
 
 
 class EveryEntry(Spec):
-    """Times at a fixed distance, counted from 1970-01-01T00:00Z; no time zone has a say."""
+    """Times at a fixed distance, counted from 1970-01-01T00:00Z, independent of time zones."""
 
     every: AtLeastOneSecond = Field(description="Distance, at least 1s.", examples=["5m"])
-    offset: Duration = Field(default=timedelta(0), description="Shift of the grid, shorter than `every`.")
+    offset: Duration = Field(default=timedelta(0), description="Shift of all times, shorter than `every`.")
 
     @model_validator(mode="after")
     def _offset_within(self) -> Self:
@@ -72,15 +72,15 @@ class AtEntry(Spec):
     """One time."""
 
     at: LocalTime = Field(
-        description="Local time of the job's timezone, or one with an offset of its own.", examples=["2027-03-01T09:00"]
+        description="Local time in the job's timezone, or a time with an offset.", examples=["2027-03-01T09:00"]
     )
 
 
 class CalendarEntry(Spec):
-    """Times as the server knows them, word for word: seven fields that must all match, and clock changes as the server takes them."""
+    """Times in the server's own form: seven fields that must all match, with the server's treatment of clock changes."""
 
     calendar: CalendarText = Field(
-        description="`second minute hour day month weekday year`, with `# comment` after it if there is one; 0 is Sunday.",
+        description="`second minute hour day month weekday year`, with an optional `# comment`; 0 is Sunday.",
         examples=["0 30 8 * * 1-5 *"],
     )
 

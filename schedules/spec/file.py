@@ -40,7 +40,7 @@ def _as_in_job(name: str) -> Any:
 
 
 class Defaults(Spec):
-    """What jobs have that do not say otherwise."""
+    """Values for jobs that do not set their own."""
 
     timezone: Timezone = _as_in_job("timezone")
     dst: DstSpec = _as_in_job("dst")
@@ -94,11 +94,13 @@ DefaultsField = Annotated[Defaults, BeforeValidator(_nothing_as_empty, json_sche
 
 
 class Environment(Spec):
-    """What is different in one environment, chosen with `--env`."""
+    """Differences of one environment, which `--env` chooses."""
 
-    defaults: DefaultsField = Field(default_factory=Defaults, description="Merged over the file's `defaults`.")
+    defaults: DefaultsField = Field(
+        default_factory=Defaults, description="Keys that replace those of the file's `defaults`."
+    )
     jobs: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="By job: keys merged over those of the job."
+        default_factory=dict, description="Keys that replace those of the job, by job."
     )
 
 
@@ -109,19 +111,19 @@ Environments = dict[EnvironmentName, EnvironmentField]
 
 
 class SpecFile(Spec):
-    """One spec file. Nothing in it acts on another file."""
+    """One spec file. Its defaults, calendars and channels apply to this file only."""
 
     version: Annotated[int, BeforeValidator(_check_version), WithJsonSchema({"const": FORMAT_VERSION})] = Field(
         description="Version of the format.", examples=[FORMAT_VERSION]
     )
     project: OwnerPart = Field(
-        description="Name of what the jobs belong to; with the environment it owns their schedules.",
+        description="Name of the project; with the environment it owns the schedules.",
         examples=["billing"],
     )
-    defaults: DefaultsField = Field(default_factory=Defaults, description="What jobs have that do not say otherwise.")
+    defaults: DefaultsField = Field(default_factory=Defaults, description="Values for jobs that do not set their own.")
     environments: Annotated[
         Environments, BeforeValidator(_nothing_as_empty, json_schema_input_type=Environments | None)
-    ] = Field(default_factory=dict, description="What is different in each environment.")
+    ] = Field(default_factory=dict, description="Differences of each environment.")
     calendars: Annotated[Calendars, BeforeValidator(_nothing_as_empty, json_schema_input_type=Calendars | None)] = (
         Field(
             default_factory=dict, description="Named sets of local dates, for `only` and `except` of this file's jobs."
@@ -129,9 +131,9 @@ class SpecFile(Spec):
     )
     channels: Annotated[Channels, BeforeValidator(_nothing_as_empty, json_schema_input_type=Channels | None)] = Field(
         default_factory=dict,
-        description="Named ways to reach people, for `on_failure` and the like of this file's jobs.",
+        description="Named ways to reach people, for `on_failure` and other notices of this file's jobs.",
     )
     jobs: dict[str, dict[str, Any]] = Field(
-        description="The jobs by name; each is checked as a `JobSpec` once defaults and environment are merged.",
+        description="The jobs by name.",
         examples=[{}],
     )

@@ -27,7 +27,7 @@ class HandlerSpec(Spec):
         default=None, description="A program; a list is short for `{argv: […]}`."
     )
     python: PythonSpec | None = Field(default=None, description="A registered Python function.")
-    workflow: WorkflowSpec | None = Field(default=None, description="A workflow of your own.")
+    workflow: WorkflowSpec | None = Field(default=None, description="Your own workflow.")
 
     @property
     def kind(self) -> str:

@@ -51,20 +51,20 @@ Mode = Literal["live", "shadow"]
 
 
 class DstSpec(Spec):
-    """What becomes of a local time that clock changes skip or repeat; a job of every minute or hour follows real time."""
+    """What happens at local times that clock changes skip or repeat. A job of every minute or hour follows real time."""
 
     gap: Gap = Field(
         default="run_after",
-        description="A time that does not exist runs at the first instant after the gap, later by the gap's length, or not.",
+        description="What happens to a time that does not exist: it runs at the first instant after the gap, later by the gap's length, or not.",
     )
     repeat: Repeat = Field(default="first", description="Which pass of a time that happens twice runs.")
 
 
 class LintSpec(Spec):
-    """What `lint` is to make of a job."""
+    """Settings of `lint` for a job."""
 
     ignore: Items[FindingId] = Field(
-        default=(), description="Findings that are meant to be so.", examples=[["both-day-fields"]]
+        default=(), description="Findings that are intended.", examples=[["both-day-fields"]]
     )
 
 
@@ -93,7 +93,7 @@ MOST_STEPS = 500
 
 
 class JobSpec(Spec):
-    """One job, after defaults and environment are merged: what it does stands in `run` or in `steps`."""
+    """One job, after defaults and environment are merged. It has either `run` or `steps`."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["run"]}, {"required": ["steps"]}]})
 
@@ -103,54 +103,59 @@ class JobSpec(Spec):
         examples=["0 8 * * 1-5"],
     )
     timezone: Timezone = Field(
-        description="Zone of the tz database in which cron expressions and `at` are read.", examples=["Europe/Berlin"]
+        description="Time zone (of the tz database) of cron expressions and `at`.", examples=["Europe/Berlin"]
     )
     timeout: AtLeastOneSecond = Field(description="Longest time for one attempt.", examples=["5m"])
     run: RunSpec | None = Field(
-        default=None, description="What it does, in one step.", examples=[{"command": ["./export.sh"]}]
+        default=None, description="What it runs, in one step.", examples=[{"command": ["./export.sh"]}]
     )
     steps: Items[StepSpec] = Field(
         default=(),
         max_length=MOST_STEPS,
-        description="What it does, in several steps: one after the other, or as their `needs` say.",
+        description="What it runs, in several steps: one after the other, or by their `needs`.",
         json_schema_extra={"minItems": 1},
     )
-    dst: DstSpec = Field(default_factory=DstSpec, description="What clock changes do to its local times.")
+    dst: DstSpec = Field(
+        default_factory=DstSpec, description="What happens at local times that clock changes skip or repeat."
+    )
     only: Items[str] = Field(
-        default=(), description="Calendars of the file: it runs on days of these alone.", examples=[["business-days"]]
+        default=(), description="Calendars of the file on whose days alone it runs.", examples=[["business-days"]]
     )
     without: Items[str] = Field(
         default=(),
         alias="except",
-        description="Calendars of the file: it does not run on their days.",
+        description="Calendars of the file on whose days it does not run.",
         examples=[["us-holidays"]],
     )
     on_holiday: OnHoliday = Field(
         default="skip",
-        description="What becomes of a time on a day that `only` or `except` rules out: no run, or a run at the same time "
+        description="What happens to a time on a day that `only` or `except` excludes: no run, or a run at the same time "
         "of the next or previous business day. Times of `every` are never moved.",
     )
-    lint: LintSpec = Field(default_factory=LintSpec, description="What `lint` keeps quiet about.")
-    alerts: AlertsSpec = Field(default_factory=AlertsSpec, description="When Prometheus alerts somebody of it.")
+    lint: LintSpec = Field(default_factory=LintSpec, description="Findings of `lint` to ignore.")
+    alerts: AlertsSpec = Field(default_factory=AlertsSpec, description="Thresholds of its Prometheus alerts.")
     description: str = Field(default="", description="What the job is for, in a sentence.")
-    labels: dict[LabelName, Label] = Field(default_factory=dict, description="Words of your own about the job.")
+    labels: dict[LabelName, Label] = Field(
+        default_factory=dict, description="Your own labels of the job, which its alerts have, too."
+    )
     jitter: Duration = Field(
-        default=timedelta(0), description="Start later by a stable amount up to this; the scheduled time stays."
+        default=timedelta(0),
+        description="Delays the start by up to this, always by the same amount; the scheduled time stays.",
     )
     overlap: Overlap = Field(
         default="skip",
-        description="What happens at a scheduled time while the run before is still going: no run, one waits, all "
-        "wait, the run before is cancelled or terminated, or both run.",
+        description="What happens at a scheduled time while the previous run is in progress: no run, one waits, all "
+        "wait, the previous run is cancelled or terminated, or both run.",
     )
     catchup: CatchUpSpec | None = Field(
         default=None,
-        description="What becomes of runs that were missed, since the server or every worker was away; by default the newest "
+        description="What happens to runs that were missed because the server or every worker was away; by default the newest "
         "runs (`{policy: run_latest}`), and `null` takes back a default.",
         examples=[{"policy": "run_all", "max_missed": 3}],
     )
     start_deadline: AtLeastOneSecond | None = Field(
         default=None,
-        description="A run that could not start within this after its scheduled time is recorded as too late and does not run; "
+        description="A run that cannot start within this time after its scheduled time is recorded as too late and does not run; "
         "`null` takes back a default.",
     )
     deadline: Duration | None = Field(
@@ -159,37 +164,42 @@ class JobSpec(Spec):
     )
     heartbeat_timeout: AtLeastFiveSeconds = Field(
         default=timedelta(seconds=30),
-        description="A worker that was silent for this long is given up, and the attempt with it.",
+        description="A worker that is silent for this long counts as dead, and its attempt as failed.",
     )
-    retry: RetrySpec = Field(default_factory=RetrySpec, description="How often and when an attempt is made again.")
+    retry: RetrySpec = Field(default_factory=RetrySpec, description="How often and when a failed attempt is repeated.")
     paused: bool | None = Field(
-        default=None, description="Declared, sync keeps it so; left out or `null`, it is the operator's."
+        default=None, description="If set, each sync enforces it; left out or `null`, operators decide."
     )
     mode: Mode = Field(
         default="live",
-        description="`shadow`: its runs are recorded with the outcome `shadow`; no step is run and nobody is told.",
+        description="`shadow` records runs with the outcome `shadow`; no step runs and no notice is sent.",
     )
     task_queue: TaskQueue = Field(default=DEFAULT_TASK_QUEUE, description="Task queue of the workers that run it.")
     contact: Label = Field(
-        default="", description="Who looks after it, told with a failure.", examples=["billing team"]
+        default="", description="Who is responsible; part of its notices.", examples=["billing team"]
     )
-    runbook: PageAddress = Field(default="", description="Address of what to do then, told with a failure.")
+    runbook: PageAddress = Field(default="", description="Address of a page that says what to do; part of its notices.")
     on_failure: OnFailure | None = Field(
-        default=None, description="Channels that are told when it fails, or more about that.", examples=[["ops"]]
+        default=None,
+        description="Channels that get a notice when it fails, or a mapping with more settings.",
+        examples=[["ops"]],
     )
     on_recovery: Names | None = Field(
         default=None,
-        description="Channels that are told of the first success after that; left out, those of `on_failure`.",
+        description="Channels that get a notice of the first success after a failure; by default those of `on_failure`.",
     )
     on_missed: OnMissed | None = Field(
-        default=None, description="Channels that are told when a run did not begin, or more about that."
+        default=None,
+        description="Channels that get a notice when a run did not begin, or a mapping with more settings.",
     )
     pause_after: PauseAfter | None = Field(
-        default=None, description="So many failures in a row pause it; or more about that.", examples=[5]
+        default=None,
+        description="Failures in a row after which the job is paused, or a mapping with more settings.",
+        examples=[5],
     )
     ping: MaybeWebAddress = Field(
         default="",
-        description="Address of an outside monitor, as of Healthchecks.io: `/start`, nothing, or `/fail` is put behind its path.",
+        description="Address of an outside monitor such as Healthchecks.io; `/start` or `/fail` is added to its path.",
         examples=["${secret:HEALTHCHECKS_URL}"],
     )
 
@@ -201,7 +211,7 @@ class JobSpec(Spec):
     @model_validator(mode="after")
     def _limits_agree(self) -> Self:
         if self.run and self.steps:
-            raise FieldError("steps", "there is a `run` already; keep one of the two")
+            raise FieldError("steps", "the job already has `run`; keep one of the two")
         if not self.run and not self.steps:
             example = json.dumps({"command": ["./export.sh"]})
             raise ValueError(f"has neither `run` nor `steps`; write for example `run: {example}`")

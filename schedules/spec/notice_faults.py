@@ -33,14 +33,14 @@ def alert_faults(job: JobSpec, channels: Iterable[str]) -> Iterator[Fault]:
     for key, names in _named(job):
         for path, name in names:
             if name not in known:
-                message = f"{shown(name)} is no channel of this file; {suggestion(name, known, 'channels')}"
+                message = f"{shown(name)} is not a channel of this file; {suggestion(name, known, 'channels')}"
                 yield (key, *path), message
     for key in ("on_failure", "on_missed"):
         given = getattr(job, key)
         if given is not None and not given.channels and given.model_fields_set - {"channels"}:
-            yield (key,), "names no channel, so that nobody would be told; write `channels: [NAME]`"
+            yield (key,), "names no channel, so nobody would get a notice; write `channels: [NAME]`"
     if job.pause_after and job.paused is False:
-        message = "every sync would resume what failures have paused (pause_after); remove `paused: false`"
+        message = "every sync would end a pause of `pause_after`; remove `paused: false`"
         yield ("paused",), message
     if job.direct:
         message = "a workflow that the schedule starts itself (direct) is not watched; remove this, or `direct`"
@@ -63,7 +63,7 @@ def _filled_in(value: Any) -> Iterator[Fault]:
         if any(part.kind == "field" for part in parts(text)):
             yield (
                 path,
-                f"{shown(text)} has a template, and only `${{secret:NAME}}` is filled in here; double its braces",
+                f"{shown(text)} has a template, but only `${{secret:NAME}}` is filled in here; double its braces",
             )
     for problem in check_templates(value):
         if problem.path in known or problem.path not in {path for path, _ in strings(value)}:

@@ -87,8 +87,10 @@ Names = Annotated[Items[str], BeforeValidator(_as_list, json_schema_input_type=l
 class WebhookSpec(Spec):
     """A POST of a JSON document, which docs/notices.md describes."""
 
-    url: WebAddress = Field(description="Where to; secrets by reference.", examples=["${secret:HOOK_URL}"])
-    headers: dict[Word, Word] = Field(default_factory=dict, description="Further headers; secrets by reference.")
+    url: WebAddress = Field(description="Address; write secrets as `${secret:NAME}`.", examples=["${secret:HOOK_URL}"])
+    headers: dict[Word, Word] = Field(
+        default_factory=dict, description="Further headers; write secrets as `${secret:NAME}`."
+    )
 
 
 class ChannelSpec(Spec):
@@ -97,56 +99,56 @@ class ChannelSpec(Spec):
     apprise: Annotated[Items[AppriseAddress], BeforeValidator(_as_list, json_schema_input_type=list[str] | str)] = (
         Field(
             default=(),
-            description="Address of any service of the `apprise` library, or several; secrets by reference.",
+            description="Address of any service of the `apprise` library, or a list; write secrets as `${secret:NAME}`.",
             examples=["${secret:OPS_APPRISE_URL}"],
         )
     )
     webhook: Annotated[WebhookSpec, BeforeValidator(_as_webhook, json_schema_input_type=WebhookSpec | str)] | None = (
-        Field(default=None, description="Address of a service of your own, or more about it.")
+        Field(default=None, description="Address of your own service, or a mapping with more settings.")
     )
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         if bool(self.apprise) == (self.webhook is not None):
-            raise ValueError("write one of `apprise` and `webhook`, and make a channel for each other")
+            raise ValueError("write one of `apprise` and `webhook`, and another channel for the other")
         return self
 
 
 class OnFailureSpec(Spec):
-    """Who is told that the job fails, and when."""
+    """Which channels get a notice when the job fails, and when."""
 
     channels: Names = Field(default=(), description="Channels of the file.", examples=[["ops"]])
-    after: int = Field(default=1, ge=1, le=10_000, description="Failures in a row before anyone is told.")
+    after: int = Field(default=1, ge=1, le=10_000, description="Failures in a row at which the notice is sent.")
     remind_every: AtLeastOneSecond | None = Field(
-        default=None, description="How often it is told again while the job goes on failing; none given: never."
+        default=None, description="How often a reminder is sent while the job keeps failing; by default never."
     )
 
 
 class OnMissedSpec(Spec):
-    """Who is told that a run did not begin that should have."""
+    """Which channels get a notice when a run did not begin, and when."""
 
     channels: Names = Field(default=(), description="Channels of the file.", examples=[["ops"]])
     grace: AtLeastFiveSeconds = Field(
         default=USUAL_GRACE, description="How long after its scheduled time a run may begin, at least 5s."
     )
     paused_for: Duration = Field(
-        default=USUAL_PAUSE, description="How long a job may miss runs because it is paused before that is told."
+        default=USUAL_PAUSE, description="How long a job may be paused before missed runs cause a notice."
     )
     task_queue: TaskQueue | None = Field(
         default=None,
-        description="Task queue of the workers that look; left out, another than the job's own, if the project has one. "
-        "From the job's own nobody notices that all its workers are away.",
+        description="Task queue of the workers that check; by default another one than the job's own, if the project has one. "
+        "Workers of the job's own queue cannot notice that all of them are away.",
     )
 
 
 class PauseAfterSpec(Spec):
-    """How many failures in a row pause the job, and whether it is tried again."""
+    """When failures in a row pause the job, and whether it is tried again."""
 
     failures: int = Field(ge=1, le=10_000, description="Failures in a row.", examples=[5])
     retry_every: AtLeastOneSecond | None = Field(
         default=None,
-        description="How often one run is let through while it is paused; the first that succeeds resumes it. None given: "
-        "it stays paused until someone resumes it.",
+        description="How often one run is let through while the job is paused; the first success resumes it. By default "
+        "it stays paused until somebody resumes it.",
     )
 
 

@@ -26,18 +26,18 @@ ErrorType = Annotated[str, AfterValidator(_check_type)]
 
 
 class RetrySpec(Spec):
-    """How an attempt that failed is tried again."""
+    """How a failed attempt is repeated."""
 
-    max_attempts: int = Field(default=1, ge=1, le=1_000_000, description="Attempts in all, the first one included.")
+    max_attempts: int = Field(default=1, ge=1, le=1_000_000, description="Most attempts, with the first one.")
     backoff: Backoff = Field(
-        default="exponential", description="How the wait grows: doubled, longer by `initial` each time, or not at all."
+        default="exponential", description="How the wait grows: it doubles, grows by `initial`, or stays."
     )
     initial: AtLeastOneSecond = Field(default=timedelta(seconds=10), description="Wait before the second attempt.")
     max: AtLeastOneSecond = Field(default=timedelta(minutes=5), description="Longest wait between two attempts.")
     permanent_errors: Items[ErrorType] = Field(
         default=(),
-        description="Exceptions of `python` handlers, and error types of workflows, that no further attempt can mend: by name, "
-        "with the module or without; kinds of them count, too.",
+        description="Exceptions of `python` handlers, and error types of workflows, that are not tried again: names with or without "
+        "the module; subclasses count, too.",
         examples=[["ValueError"]],
     )
 

@@ -28,7 +28,7 @@ def step_faults(job: JobSpec) -> Iterator[Fault]:
     for index, step in enumerate(job.steps):
         at: Path = ("steps", index)
         if step.name in known[:index]:
-            yield (*at, "name"), f"there is a step `{step.name}` already; give one of the two another name"
+            yield (*at, "name"), f"there is already a step `{step.name}`; give one of the two another name"
         yield from ((at + path, message) for path, message in (*_needs(step, known), *_limits(job, step)))
     yield from _deadline(job)
     yield from _circles(job.steps)
@@ -42,7 +42,7 @@ def _deadline(job: JobSpec) -> Iterator[Fault]:
     if usual and job.deadline is not None and job.deadline < job.timeout:
         deadline, timeout = format_duration(job.deadline), format_duration(job.timeout)
         advice = f"write {timeout} or more, or give the step a timeout of its own"
-        yield ("deadline",), f"{deadline} ends before one attempt of step `{usual}` may (timeout: {timeout}); {advice}"
+        yield ("deadline",), f"{deadline} ends before one attempt of step `{usual}` can (timeout: {timeout}); {advice}"
 
 
 def _needs(step: StepSpec, known: Sequence[str]) -> Iterator[Fault]:
@@ -53,7 +53,7 @@ def _needs(step: StepSpec, known: Sequence[str]) -> Iterator[Fault]:
             others = [other for other in dict.fromkeys(known) if other != step.name]
             yield ("needs", place), f"there is no step `{name}`; {suggestion(name, others, 'steps')}"
         elif name in (step.needs or ())[:place]:
-            yield ("needs", place), f"`{name}` stands here twice; remove one"
+            yield ("needs", place), f"`{name}` is here twice; remove one"
 
 
 def _circles(steps: Sequence[StepSpec]) -> Iterator[Fault]:
@@ -67,7 +67,7 @@ def _circles(steps: Sequence[StepSpec]) -> Iterator[Fault]:
         if circle and told.isdisjoint(circle):
             told |= set(circle)
             way = " → ".join(f"`{name}`" for name in circle)
-            yield ("steps", index, "needs"), f"a circle: {way}, each waits for the next; remove one of these needs"
+            yield ("steps", index, "needs"), f"is a circle: {way}, each waits for the next; remove one of these"
 
 
 def _circle(name: str, needs: dict[str, list[str]]) -> list[str]:
@@ -90,7 +90,7 @@ def _never(steps: Sequence[StepSpec]) -> Iterator[Fault]:
         if step.when == "on_failure" and first:
             yield (
                 ("steps", index, "when"),
-                "no step comes before this one, so that none can have failed; name steps in `needs`, or put it after them",
+                "no step comes before this one, so none can have failed; name steps in `needs`, or put it after them",
             )
 
 
@@ -121,13 +121,11 @@ def _limits(job: JobSpec, step: StepSpec) -> Iterator[Fault]:
         path, message = _told(fault)
         yield ("compensate", *path), message
     if step.handler.child and step.start_timeout:
-        message = "a workflow that waits for a worker has started already; remove it, or give the workflow a timeout"
+        message = "a workflow that waits for a worker has already started; remove it, or give the workflow a timeout"
         yield ("start_timeout",), message
     for path, handlers in (((), step), (("compensate",), undo)):
         if handlers and handlers.direct:
-            message = (
-                "a schedule starts one workflow itself, and no steps; write it as the job's `run`, or remove `direct`"
-            )
+            message = "a schedule can start one workflow itself, but no steps; write it as the job's `run`, or remove `direct`"
             yield (*path, "workflow", "direct"), message
 
 

@@ -50,53 +50,53 @@ class NamedSpec(Spec):
 
 
 class CompensateSpec(HandlerSpec):
-    """What takes back the effect of a step: one handler, and limits of its own. Neither the deadline nor a cancellation ends it."""
+    """Undoes a step, with one handler and its own limits. Neither the deadline nor a cancellation ends it."""
 
     model_config = ONE_HANDLER
 
     timeout: AtLeastOneSecond | None = Field(
-        default=None, description="Longest time for one attempt; the step's if left out."
+        default=None, description="Longest time for one attempt; by default the step's."
     )
     retry: RetrySpec | None = Field(
-        default=None, description="How often and when an attempt is made again; 10 attempts if it does not say."
+        default=None, description="How often and when a failed attempt is repeated; by default 10 attempts."
     )
     task_queue: TaskQueue | None = Field(
-        default=None, description="Task queue of the workers that run it; the step's if left out."
+        default=None, description="Task queue of the workers that run it; by default the step's."
     )
 
 
 class StepSpec(HandlerSpec, NamedSpec):
-    """One step of a job: exactly one handler, and what is to be otherwise than for the job."""
+    """One step of a job: exactly one handler, and settings that differ from those of the job."""
 
     model_config = ONE_HANDLER
 
     needs: Items[str] | None = Field(
         default=None,
-        description="Steps that must have ended before. Where no step of the job has `needs`, each follows the one before it; "
-        "where one has, those without start at once, or, with `when: on_failure` or `always`, after all the steps above them.",
+        description="Steps that must have ended before. If no step of the job has `needs`, each follows the one before it; "
+        "if one has, steps without it start at once, or, with `when: on_failure` or `always`, after all the steps above them.",
         examples=[["export"]],
     )
     when: When = Field(
         default="on_success",
-        description="Whether it runs: if no step that comes before it failed, if one did, or in any case. A step left out counts as if it was not there.",
+        description="Whether it runs: if no step before it failed, if one did, or in any case. A step that is skipped counts as if it was not there.",
     )
     timeout: AtLeastOneSecond | None = Field(
-        default=None, description="Longest time for one attempt; the job's if left out."
+        default=None, description="Longest time for one attempt; by default the job's."
     )
-    retry: RetrySpec | None = Field(default=None, description="Over the job's `retry`, key by key.")
+    retry: RetrySpec | None = Field(default=None, description="Keys that replace those of the job's `retry`.")
     heartbeat_timeout: AtLeastFiveSeconds | None = Field(
-        default=None, description="A worker that was silent for this long is given up; the job's if left out."
+        default=None, description="A worker that is silent for this long counts as dead; by default the job's."
     )
     start_timeout: AtLeastOneSecond | None = Field(
         default=None,
-        description="How long it may wait for a worker that takes it, without end if left out, and for one that can run it, "
-        "10 minutes if left out: a worker without its handler gives it back while another worker may have it.",
+        description="How long it may wait for a worker that takes it (by default without limit), and for one that can run it "
+        "(by default 10 minutes): a worker without its handler gives it back while another worker may have it.",
     )
     task_queue: TaskQueue | None = Field(
-        default=None, description="Task queue of the workers that run it; the job's if left out."
+        default=None, description="Task queue of the workers that run it; by default the job's."
     )
     compensate: CompensateSpec | None = Field(
-        default=None, description="What takes its effect back when the run fails or is cancelled later."
+        default=None, description="Undoes the step if the run fails or is cancelled later."
     )
 
 

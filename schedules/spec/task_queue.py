@@ -10,8 +10,8 @@ def check_task_queue(name: str) -> str:
     """The name, by the rule of the Temporal server (`common/tqid`, `limit.maxIDLength`). Raises ValueError."""
     if name.startswith(RESERVED):
         raise ValueError(
-            f"{name!r} is no task queue: Temporal keeps names that begin with {RESERVED} for itself; choose another"
+            f"{name!r} cannot be a task queue: Temporal reserves names that begin with {RESERVED}; choose another"
         )
     if (size := len(name.encode(errors="replace"))) > LONGEST:
-        raise ValueError(f"a task queue's name of {size} bytes is too long; Temporal takes {LONGEST} at most")
+        raise ValueError(f"a task queue's name of {size} bytes is too long; Temporal takes at most {LONGEST}")
     return name

@@ -37,7 +37,7 @@ def told(model: type[Spec], error: ErrorDetails, text: str = "") -> str:
         return _missing(model, error["loc"])
     words = _WORDS.get(error["type"])
     given = text or shown(error["input"])
-    return words(error, given) if words else f"{given} cannot stand here; docs/reference.md says what can"
+    return words(error, given) if words else f"{given} is not allowed here; docs/reference.md lists what is"
 
 
 def meant(model: type[Spec], error: ErrorDetails) -> Path | None:
@@ -112,15 +112,15 @@ def _true_or_false(_: ErrorDetails, given: str) -> str:
 
 def _one_of(error: ErrorDetails, given: str) -> str:
     allowed = [word.strip("'") for word in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
-    return f"{given} is not known here; {suggestion(str(error['input']), allowed, 'words')}"
+    return f"{given} is not a value of this key; {suggestion(str(error['input']), allowed, 'values')}"
 
 
 def _mapping(_: ErrorDetails, given: str) -> str:
-    return f"must be a mapping, not {given}; write its keys one a line below it, or in braces"
+    return f"must be a mapping, not {given}; write its keys on lines below it, or in braces"
 
 
 def _list(_: ErrorDetails, given: str) -> str:
-    return f"must be a list, not {given}; write it in brackets, or one item a line with `- `"
+    return f"must be a list, not {given}; write it in brackets, or each item on a line with `- `"
 
 
 def _empty_text(_: ErrorDetails, __: str) -> str:

@@ -182,9 +182,9 @@ class Applier:
 
 def _may_be_made(what: str) -> str:
     """Nothing that may be half done goes without a word."""
-    return "; it may have been made all the same, and the next sync finds out" if what in WRITES else ""
+    return "; it may have been done all the same, and the next sync checks that" if what in WRITES else ""
 
 
 def _overtaken(change: Change, replans: int) -> str:
     times = f"; it was planned again {replans} times" if replans else ""
-    return f"somebody else changed {change.job} at the same time{times}; run sync again"
+    return f"somebody else changed {change.job} at the same time{times}; run the sync again"

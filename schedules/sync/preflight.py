@@ -142,7 +142,7 @@ def missing_in(queue: str, needs: Needs, offers: Sequence[WorkerOffer]) -> Itera
         if without := [offer for offer in offers if key not in offer.keys]:
             yield (
                 f"no key `{key}` in {_those(without, offers, queue)}, with which {_names(needs.keys[key])} are encrypted: "
-                "they could not run there; give it to every worker before a sync encrypts with it"
+                "they could not run there; give the key to every worker before a sync encrypts with it"
             )
 
 
@@ -186,9 +186,9 @@ async def _queue(queue: str, needs: Needs, workers: Askable, *, ask: bool) -> li
     try:
         answers = await workers.answers(queue, OfferQuestion(secrets=sorted(needs.secrets)))
     except UndecodableError as error:
-        return [f"what the workers of task queue `{queue}` answered cannot be read: {error}"]
+        return [f"the answers of the workers of task queue `{queue}` cannot be read: {error}"]
     if not (offers := [answer for answer in answers if answer is not None]):
-        return [f"no worker of task queue `{queue}` said what it can run; is it of this version?"]
+        return [f"no worker of task queue `{queue}` answered what it can run; do the workers have this version?"]
     return list(missing_in(queue, needs, offers))
 
 

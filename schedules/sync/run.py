@@ -161,10 +161,12 @@ class SyncRun:
 def _check(options: argparse.Namespace) -> None:
     """Options that do not fit together. Raises SettingsError."""
     if options.apply_plan and (options.no_prune or options.adopt):
-        raise SettingsError("--apply-plan has the rules of its plan; give --no-prune and --adopt with --plan-out")
+        raise SettingsError("--apply-plan uses the rules of its plan; write --no-prune and --adopt with --plan-out")
     file = options.plan_out
     if file and any(not is_reference(path) and would_be_read(Path(file), Path(path)) for path in options.paths):
-        raise SettingsError(f"--plan-out {file}: would be read as a spec file next time; write it somewhere else")
+        raise SettingsError(
+            f"--plan-out {file}: the next sync would read it as a spec file; write it to another folder or with another ending"
+        )
 
 
 def _refusal(
@@ -186,7 +188,10 @@ def _unsafe(plan: Plan, max_delete: int | None) -> UnsafePlanError | None:
 
 def _over(plan: Plan) -> list[str]:
     """A job whose times are all over gets no schedule: it must not look as if it had one."""
-    return [f"{job} gets no schedule: no time of it is left; remove it, or give it a time to come" for job in plan.over]
+    return [
+        f"{job} gets no schedule, because all its times have passed; remove it, or give it a later time"
+        for job in plan.over
+    ]
 
 
 def _say_warnings(warnings: Sequence[str]) -> None:

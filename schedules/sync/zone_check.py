@@ -84,8 +84,8 @@ def difference(probe: Probe, served: Sequence[datetime]) -> str | None:
         return None
     ours, theirs = (_shown(times) for times in (probe.expected, served))
     return (
-        f"the server's tz database differs in {probe.timezone}: {probe.schedule_id} is meant to run at {ours}, and the server "
-        f"says {theirs}; renew the older one of the two (ours is the package tzdata, or the machine's own)"
+        f"the server's tz database differs in {probe.timezone}: {probe.schedule_id} should run at {ours}, and the server "
+        f"says {theirs}; update the older of the two (here it is the package tzdata, or the machine's own)"
     )
 
 

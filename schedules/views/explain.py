@@ -26,9 +26,9 @@ Line = tuple[str, str]
 LABEL = 11
 LONGEST_LINE = 1_000
 KINDS = {
-    "due": "yes, by the schedule of today",
-    "excluded": "no: the day is left out",
-    "no_such_time": "no: there is no such local time",
+    "due": "yes, by the current schedule",
+    "excluded": "no: the day is excluded",
+    "no_such_time": "no: this local time does not exist",
     "not_scheduled": "no: it is not a scheduled time of the job",
 }
 
@@ -90,7 +90,7 @@ def explained_lines(told: Explained) -> list[Line]:
 def _outcome(told: Explained) -> str:
     occurrence = told.occurrence
     if occurrence is None:
-        return "nothing ran, and nothing should have"
+        return "nothing ran, as expected"
     probably = "" if occurrence.certain else " (probably)"
     missing = "no run: " if occurrence.run is None else ""
     reason = f": {missing}{occurrence.reason}" if occurrence.reason else ""
@@ -104,9 +104,9 @@ def _for_a_build(told: Explained) -> bool:
 
 def _due(told: Explained) -> str:
     if _for_a_build(told):
-        return "yes: a new build of the workers came up (@reboot)"
+        return "yes: a new build of the workers started (@reboot)"
     if told.job.deleted_at:
-        return KINDS[told.due.kind].replace("the schedule of today", "the last that is known of its schedule")
+        return KINDS[told.due.kind].replace("the current schedule", "its last known schedule")
     return KINDS[told.due.kind] + (f"; {told.then}" if told.then else "")
 
 
@@ -124,9 +124,9 @@ def _run_lines(told: Explained, occurrence: Occurrence) -> Iterator[Line]:
     yield "started", f"{local_text(run.started_at, zone)}, {late} after the scheduled time, {how}"
     if story and story.taken_at:
         waited = span_text(story.taken_at - run.started_at)
-        yield "taken", f"after {waited} in task queue {run.task_queue}, by {story.taken_by}"
+        yield "taken", f"after {waited} in task queue {run.task_queue}, by worker {story.taken_by}"
     if run.links > 1:
-        yield "chain", f"{run.links} workflow runs in a row: the server retried it, or it continued as new"
+        yield "chain", f"{run.links} workflow runs: the server retried it, or it continued as new"
     for earlier in occurrence.others:
         yield "earlier", f"run {earlier.run_id}, started {stamp(earlier.started_at)}: {earlier.verdict}"
     if story:
@@ -156,7 +156,7 @@ def _story_lines(story: Story, now: datetime) -> Iterator[Line]:
     if story.ended_by:
         yield "by", story.ended_by
     if story.task_failure:
-        yield "fault", f"the workflow's code failed and is tried again: {story.task_failure}"
+        yield "fault", f"the workflow's code failed and will be tried again: {story.task_failure}"
 
 
 def _before(step: StepStory) -> int:

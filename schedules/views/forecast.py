@@ -56,7 +56,7 @@ def remarks(found: Forecast) -> Iterator[str]:
     for begin, end in found.quiet:
         yield f"nothing starts from {begin:%Y-%m-%d %H:%M:%S} to {end:%Y-%m-%d %H:%M:%S} UTC ({span_text(end - begin)})"
     if found.paused:
-        yield f"paused, and so not counted: {', '.join(map(_paused_text, found.paused))}"
+        yield f"not counted, because they are paused: {', '.join(map(_paused_text, found.paused))}"
 
 
 def _paused_text(each: JobForecast) -> str:
@@ -69,7 +69,7 @@ def policy_text(job: Planned) -> str:
     if job.overlap is None:
         return "not read"
     if job.catchup is None:
-        return f"the server's own, overlap {job.overlap}"
+        return f"the server's, overlap {job.overlap}"
     most = f" of {job.catchup.max_missed}" if job.catchup.policy == "run_all" else ""
     deadline = job.catchup.start_deadline
     return f"{job.catchup.policy}{most}" + (f", start deadline {deadline:g}s" if deadline is not None else "")

@@ -19,7 +19,7 @@ def left_out_lines(names: Sequence[str]) -> list[str]:
     if not names:
         return []
     more = f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
-    return [f"left out, since only .yaml, .yml and .json are read: {', '.join(names[:MOST_LISTED])}{more}"]
+    return [f"not read, because only .yaml, .yml and .json files are specs: {', '.join(names[:MOST_LISTED])}{more}"]
 
 
 def summary(project: Project, found: Sequence[Problem]) -> str:

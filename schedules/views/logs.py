@@ -91,18 +91,20 @@ class LogText:
 
     def _of_step(self, step: StepStory) -> str:
         if step.kind == WORKFLOW:
-            return self._add((_name(step), 0, ""), f"{step.end}, in a workflow of its own: {step.workflow_id}\n", "")
+            return self._add((_name(step), 0, ""), f"{step.end}, in its own workflow {step.workflow_id}\n", "")
         text = ""
         first = min((printed.attempt for printed in step.printed), default=1)
         if first > 1:
             missing = f"attempt{'s 1 to' if first > 2 else ''} {first - 1}"  # noqa: PLR2004 - one, or several
-            text += self._add((step.name, 0, ""), f"{missing}: the server keeps the last failure alone\n", "")
+            text += self._add(
+                (step.name, 0, ""), f"{missing}: not kept, because the server keeps only the last failure\n", ""
+            )
         for printed in step.printed:
             for name, said in printed.streams:
                 text += self._add((step.name, printed.attempt, name), said, _state(step, printed))
             if not printed.streams and not printed.live:
                 key = (step.name, printed.attempt, "")
-                text += self._add(key, "nothing was put out\n", _state(step, printed))
+                text += self._add(key, "no output\n", _state(step, printed))
         return text
 
     def _add(self, key: Key, said: str, state: str) -> str:

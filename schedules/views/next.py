@@ -33,7 +33,7 @@ def next_text(asked: Asked, times: Sequence[datetime], after: datetime) -> str:
     left_out = left_out_text(asked.left_out(after), asked.timezone, after)
     remarks = [*asked.notes, *([left_out] if left_out else [])]
     if not times and any(isinstance(cron.parsed(), Reboot) for cron in asked.crons):
-        return f"{title}\nno times: workers start it when a new build of them comes up"
+        return f"{title}\nno scheduled times: it runs once for each new build of the workers"
     if not times:
         return "\n".join([title, f"no time after {after.isoformat()}", *remarks])
     rows = [HEAD, *_rows(asked, times, after)]

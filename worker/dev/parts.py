@@ -40,7 +40,7 @@ async def demo(parts: AsyncExitStack, state: Path) -> Callable[[], str]:
     try:
         service = await parts.enter_async_context(demo_service(database))
     except sqlite3.DatabaseError as error:
-        raise SettingsError(f"{database} is no database of the demo service ({error}); remove it") from error
+        raise SettingsError(f"{database} is not a database of the demo service ({error}); remove it") from error
     os.environ |= {DEMO_URL: service.url, DEMO_STATE: str(state)}
     return service.summary
 
@@ -61,9 +61,11 @@ async def temporal(state: Path, stop: Stop) -> AsyncIterator[tuple[Client, str]]
         return
     async with embedded_server(state, stop.ask) as server:
         if server.port != PORT:
-            print(f"port {PORT} is busy, so Temporal took another: export TEMPORAL_ADDRESS={server.address}")
+            print(
+                f"port {PORT} is busy, so Temporal uses another one; for other commands, export TEMPORAL_ADDRESS={server.address}"
+            )
         if server.ui_port != UI_PORT:
-            print(f"port {UI_PORT} is busy, so the Web UI took another")
+            print(f"port {UI_PORT} is busy, so the Web UI uses another one")
         print(f"Temporal: {server.address}\nWeb UI:   {server.ui}", flush=True)
         yield await Client.connect(server.address, data_converter=data_converter(codec_keys())), server.ui
 

@@ -67,7 +67,7 @@ def _settings(options: argparse.Namespace) -> WorkerSettings:
         return settings
     if not Path(EXAMPLES).exists():
         raise SettingsError(
-            f"there is no {EXAMPLES} here: the examples are in the repository, not in the package; give the PATH of a spec"
+            f"there is no {EXAMPLES} here, because the examples are in the repository and not in the package; write the PATH of a spec"
         )
     if settings.modules:
         return settings
@@ -95,7 +95,9 @@ def _start_log(settings: WorkerSettings, state: Path) -> None:
         state.mkdir(parents=True, exist_ok=True)
         stream = log.open("a", buffering=1, encoding="utf-8")
     except OSError as error:
-        raise SettingsError(f"--state {state} cannot be used: {error.strerror}; give a folder to write to") from error
+        raise SettingsError(
+            f"--state {state} cannot be used: {error.strerror}; write a folder that can be written"
+        ) from error
     configure_logs(settings.log_format or "json", settings.log_level, stream)
     print(f"worker log: {log}")
 
@@ -157,18 +159,16 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of `python -m worker.dev`."""
     parser = argparse.ArgumentParser(
         prog="python -m worker.dev",
-        description="Run everything on this machine: an embedded Temporal (or the one that TEMPORAL_ADDRESS names), "
-        "the jobs of the given specs, a worker, and a view of the runs. Stop with Ctrl-C.",
+        description="Run everything on this machine: an embedded Temporal server (or the one that TEMPORAL_ADDRESS names), "
+        "the jobs of the specs, a worker, and a view of the runs. Stop with Ctrl-C.",
     )
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help=f"specs to apply (default: {EXAMPLES}, as {EXAMPLE_ENVIRONMENT})"
     )
     parser.add_argument("--env", metavar="E", help="environment of the specs")
+    parser.add_argument("--for", dest="seconds", type=_duration, metavar="D", help="stop after this time, such as 30s")
     parser.add_argument(
-        "--for", dest="seconds", type=_duration, metavar="D", help="end by itself after this long, such as 30s"
-    )
-    parser.add_argument(
-        "--state", type=Path, default=Path(".tickwright"), metavar="DIR", help="where Temporal's state is kept"
+        "--state", type=Path, default=Path(".tickwright"), metavar="DIR", help="folder for Temporal's state"
     )
     parser.set_defaults(execute=execute)
     run(parser, arguments)
@@ -180,7 +180,7 @@ def _duration(text: str) -> timedelta:
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     if not duration:
-        raise argparse.ArgumentTypeError("0s is no time to run anything; write for example 30s")
+        raise argparse.ArgumentTypeError("0s is too short; write for example 30s")
     return duration
 
 

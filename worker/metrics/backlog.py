@@ -58,7 +58,7 @@ class Backlog:
                 self._forget()
                 if error.status in REFUSALS:
                     log = structlog.get_logger()
-                    log.warning("the backlog is not told", action="backlog_untold", error=error.status.name)
+                    log.warning("the backlog is not known", action="backlog_untold", error=error.status.name)
                     return
             await asyncio.sleep(interval.total_seconds())
 

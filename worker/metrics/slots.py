@@ -36,4 +36,4 @@ class Slots:
         """What is to be said of them; empty for nothing."""
         if self._full_since is None or (seconds := self._clock() - self._full_since) < LONG:
             return ""
-        return f"all {self.limit} steps that may run at the same time do so for {seconds:.0f} s; others wait"
+        return f"all {self.limit} places for steps have been taken for {seconds:.0f} s; other steps wait"

@@ -31,7 +31,7 @@ def stop_at_once(number: int) -> None:
 
 def give_up() -> None:
     """Something holds the event loop, or whatever else was to end in order does not."""
-    _leave_soon(1, "stopped although something holds the event loop; what ran is given to another worker")
+    _leave_soon(1, "stopped while a function held the event loop; another worker runs its steps again")
 
 
 def _leave_soon(code: int, message: str = "") -> None:

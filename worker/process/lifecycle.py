@@ -150,6 +150,6 @@ async def _drain(worker: Worker, running: asyncio.Task[None], limit: float) -> N
     shutdown.cancel()
     if not running.done():
         raise WorkerFailedError(
-            "stopped without the server's answer to the last reports, or with an activity that would not end; "
-            "the server gives what they are about to another worker after its heartbeat timeout"
+            "stopped before the server had answered the last reports, or while an activity did not end; "
+            "another worker runs these steps again after their heartbeat timeout"
         )

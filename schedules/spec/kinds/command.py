@@ -53,11 +53,9 @@ class CommandSpec(KindSpec):
     env: dict[VariableName, Word] = Field(
         default_factory=dict, description="Environment variables added to the worker's."
     )
-    cwd: Word | None = Field(default=None, description="Directory to run in; the worker's own if left out.")
+    cwd: Word | None = Field(default=None, description="Directory to run in; by default the worker's.")
     shell: bool = Field(default=False, description="Give the one string in `argv` to `/bin/sh -c`.")
-    permanent_exit_codes: Items[ExitCode] = Field(
-        default=(), description="Exit codes that no further attempt can mend."
-    )
+    permanent_exit_codes: Items[ExitCode] = Field(default=(), description="Exit codes that are not tried again.")
 
     @model_validator(mode="after")
     def _program_given(self) -> Self:

@@ -69,20 +69,18 @@ class HttpSpec(KindSpec):
     """
 
     url: Annotated[str, AfterValidator(_check_url)] = Field(
-        description="Absolute `http` or `https` address; templates and secrets may stand in it.",
+        description="Absolute `http` or `https` address; it may have templates and secrets.",
         examples=["https://billing.internal/dunning"],
     )
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] = Field(
         default="POST", description="Method of the request."
     )
-    headers: dict[HeaderName, HeaderValue] = Field(
-        default_factory=dict, description="Headers, beside those always sent."
-    )
+    headers: dict[HeaderName, HeaderValue] = Field(default_factory=dict, description="Further headers.")
     json_body: Any = Field(default=None, alias="json", description="Body, sent as JSON.")
-    body: str | None = Field(default=None, description="Body, sent as it is; instead of `json`.")
+    body: str | None = Field(default=None, description="Body, sent as it is written; instead of `json`.")
     expect_status: Annotated[
         Items[Status], BeforeValidator(_single_as_list, json_schema_input_type=Status | list[Status])
-    ] = Field(default=(), description="Status or statuses that count as success; none given means any 2xx.")
+    ] = Field(default=(), description="Status or statuses that count as success; by default any 2xx.")
 
     @model_validator(mode="after")
     def _one_body(self) -> Self:

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class WorkflowSpec(KindSpec):
-    """A workflow type of your own, run as a child of the job's run, or with `direct` in its place."""
+    """Your own workflow type, run as a child of the job's run, or instead of it with `direct`."""
 
     child: ClassVar[bool] = True
 
     type: str = Field(min_length=1, description="Name of the workflow type.", examples=["Reconcile"])
     args: Items[Any] = Field(default=(), description="Arguments, in order.")
     direct: DirectSpec | None = Field(
-        default=None, description="Started by the schedule itself, with these settings; `{}` for the usual ones."
+        default=None, description="The schedule starts the workflow itself, with these settings; `{}` for the defaults."
     )
 
     def described(self) -> str:

@@ -147,7 +147,7 @@ async def show(server: DevServer, workflow_id: str, *options: str) -> str:
 @pytest.mark.parametrize(
     ("arguments", "env", "said"),
     [
-        ([], {}, "there is nothing to decode with: set TICKWRIGHT_CODEC_KEYS_FILE or TICKWRIGHT_CODEC_KEYS"),
+        ([], {}, "there are no keys; set TICKWRIGHT_CODEC_KEYS_FILE or TICKWRIGHT_CODEC_KEYS"),
         (["--address", "0.0.0.0:0"], {KEYS: SETTING}, "--address 0.0.0.0 can be reached by others"),
         (["--address", "8888"], {KEYS: SETTING}, "'8888' is no address; write host:port"),
     ],

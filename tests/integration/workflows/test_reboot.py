@@ -137,7 +137,7 @@ async def test_a_reboot_job_is_in_sync_after_a_sync_and_next_has_no_times(
     shown = await run_command("schedules", "next", f"{name}-migrate", tmp_path)
     assert shown.stdout.splitlines() == [
         "@reboot in America/New_York: once for each new build of the workers",
-        "no times: workers start it when a new build of them comes up",
+        "no scheduled times: it runs once for each new build of the workers",
     ]
     assert (
         '"occurrences": []' in (await run_command("schedules", "next", "--cron", "@reboot", "--output", "json")).stdout

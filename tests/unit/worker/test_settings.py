@@ -76,7 +76,7 @@ def test_the_secrets_folder_has_to_be_there(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("TICKWRIGHT_SECRETS_DIR", str(tmp_path))
     assert load_settings().secrets_dir == tmp_path
     monkeypatch.setenv("TICKWRIGHT_SECRETS_DIR", str(tmp_path / "gone"))
-    assert refusal() == [f"TICKWRIGHT_SECRETS_DIR: give a folder that exists, not '{tmp_path}/gone'"]
+    assert refusal() == [f"TICKWRIGHT_SECRETS_DIR: write a folder that exists, not '{tmp_path}/gone'"]
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,12 @@ def test_a_bad_value_is_refused_with_its_place_and_what_to_write(
 
 def test_an_unknown_variable_is_refused_with_its_near_miss(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TICKWRIGHT_TASK_QUEU", "x")
-    assert refusal() == ["TICKWRIGHT_TASK_QUEU: no such setting; did you mean TICKWRIGHT_TASK_QUEUE?"]
+    assert refusal() == ["TICKWRIGHT_TASK_QUEU: there is no such setting; did you mean TICKWRIGHT_TASK_QUEUE?"]
 
 
 def test_an_unknown_variable_without_a_near_miss_leads_to_the_help(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TICKWRIGHT_QQQ", "x")
-    assert refusal() == ["TICKWRIGHT_QQQ: no such setting; `python -m worker --help` lists them all"]
+    assert refusal() == ["TICKWRIGHT_QQQ: there is no such setting; `python -m worker --help` lists them all"]
 
 
 def test_the_token_is_in_no_message_and_no_repr(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +149,7 @@ def test_the_token_is_in_no_message_and_no_repr(monkeypatch: pytest.MonkeyPatch)
 def test_a_token_has_one_place_and_is_not_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "token"
     monkeypatch.setenv("TICKWRIGHT_HTTP_TOKEN_FILE", str(file))
-    assert refusal() == [f"TICKWRIGHT_HTTP_TOKEN_FILE: give a file that exists, not '{file}'"]
+    assert refusal() == [f"TICKWRIGHT_HTTP_TOKEN_FILE: write a file that exists, not '{file}'"]
     file.write_text("\n")
     with pytest.raises(SettingsError, match="no token in"):
         assert load_settings().token
@@ -169,11 +169,11 @@ def test_a_token_has_one_place_and_is_not_empty(tmp_path: Path, monkeypatch: pyt
         ({"TICKWRIGHT_HTTP_TOKEN_FILE": "two.words"}, "TICKWRIGHT_HTTP_TOKEN_FILE: two.words: no client can send"),
         (
             {"TICKWRIGHT_HTTP_TOKENS": "x"},
-            "TICKWRIGHT_HTTP_TOKENS: no such setting; did you mean TICKWRIGHT_HTTP_TOKEN?",
+            "TICKWRIGHT_HTTP_TOKENS: there is no such setting; did you mean TICKWRIGHT_HTTP_TOKEN?",
         ),
         (
             {"TICKWRIGHT_HTTP_ADRESS": "x"},
-            "TICKWRIGHT_HTTP_ADRESS: no such setting; did you mean TICKWRIGHT_HTTP_ADDRESS?",
+            "TICKWRIGHT_HTTP_ADRESS: there is no such setting; did you mean TICKWRIGHT_HTTP_ADDRESS?",
         ),
     ],
 )
@@ -242,17 +242,17 @@ def test_a_bad_value_in_the_file_is_refused_at_its_place_there() -> None:
 
 def test_an_unknown_name_in_the_file_is_refused_with_its_near_miss() -> None:
     write_file('task_queu = "x"')
-    assert refusal() == ["tickwright.toml: task_queu: no such setting; did you mean task_queue?"]
+    assert refusal() == ["tickwright.toml: task_queu: there is no such setting; did you mean task_queue?"]
 
 
 def test_a_table_in_the_file_is_an_unknown_name() -> None:
     write_file('[worker]\ntask_queue = "x"')
-    assert refusal()[0].startswith("tickwright.toml: worker: no such setting")
+    assert refusal()[0].startswith("tickwright.toml: worker: there is no such setting")
 
 
 def test_a_name_given_twice_in_the_file_is_refused() -> None:
     write_file('task_queue = "a"\ntickwright_task_queue = "b"')
-    assert refusal() == ["tickwright.toml: task_queue is given twice, with and without tickwright_; remove one"]
+    assert refusal() == ["tickwright.toml: task_queue is set twice, with and without tickwright_; remove one"]
 
 
 def test_a_file_that_is_no_toml_is_refused_with_the_place() -> None:
@@ -285,7 +285,9 @@ def test_the_keys_of_encryption_are_settings_of_the_environment_alone(monkeypatc
     monkeypatch.setenv("TICKWRIGHT_CODEC_KEYS_FILE", "/keys")
     load_settings()
     monkeypatch.setenv("TICKWRIGHT_CODEC_KEY_FILE", "/keys")
-    assert refusal() == ["TICKWRIGHT_CODEC_KEY_FILE: no such setting; did you mean TICKWRIGHT_CODEC_KEYS_FILE?"]
+    assert refusal() == [
+        "TICKWRIGHT_CODEC_KEY_FILE: there is no such setting; did you mean TICKWRIGHT_CODEC_KEYS_FILE?"
+    ]
     monkeypatch.delenv("TICKWRIGHT_CODEC_KEY_FILE")
     write_file('codec_keys = "a:b"')
     [problem] = refusal()

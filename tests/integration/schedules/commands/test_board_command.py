@@ -66,13 +66,13 @@ async def until_ready(url: str) -> None:
     [
         (["--address", "nowhere"], "--address: 'nowhere' is no address"),
         (["--interval", "0s"], "--interval 0s: write 1s or more"),
-        (["--rate", "0"], "0 is not a whole number from 1 on"),
+        (["--rate", "0"], "0 is not a whole number of at least 1"),
         (
             ["--ui", "javascript:alert(1)"],
             "--ui javascript:alert(1): write an address that begins with http:// or https://",
         ),
         (["no-such-file.yaml"], "no-such-file.yaml"),
-        (["--env", "prod"], "--env: environments stand in the spec files; give their PATH as well"),
+        (["--env", "prod"], "--env: environments are in the spec files; write their PATH, too"),
     ],
 )
 async def test_a_wrong_command_line_ends_it_with_2(words: list[str], said: str) -> None:

@@ -27,7 +27,7 @@ async def test_it_shows_who_names_which_channel(server: DevServer, name: str, tm
     project(server, name, tmp_path)
     shown = await run_command("schedules", "channels", tmp_path)
     file = tmp_path / "jobs.json"
-    expected = [f"{file}: hook: {name}-a, {name}-b", f"{file}: spare: no job names it"]
+    expected = [f"{file}: hook: {name}-a, {name}-b", f"{file}: spare: no job uses it"]
     assert (shown.code, shown.stderr.splitlines()) == (0, expected)
 
 
@@ -44,7 +44,7 @@ async def test_a_test_is_sent_by_a_worker_and_what_did_not_take_it_is_told(
         service.status = 500
         refused = await run_command("schedules", "channels", made.folder, "--test", "hook", env=server.environ)
         unknown = await run_command("schedules", "channels", made.folder, "--test", "spare", env=server.environ)
-    assert (sent.code, sent.stderr) == (0, "hook: taken by 1 address\n")
+    assert (sent.code, sent.stderr) == (0, "hook: delivered to 1 address\n")
     assert service.events() == ["test"]
     assert (refused.code, refused.stderr) == (1, "channel hook: it answered 500 Internal Server Error\n")
     assert unknown.code == 1
@@ -63,7 +63,7 @@ async def test_without_a_worker_that_is_told_at_once_and_a_test_that_is_left_is_
     project(server, name, tmp_path)
     words = ("channels", tmp_path, "--test", "hook")
     async with started("schedules", *words, env=server.environ) as waiting:
-        told = f"no worker polls task queue `{name}`: one is waited for, 60 s at most"
+        told = f"no worker polls task queue `{name}`; waiting for one, at most 60 s"
         await waiting.until(lambda: told in waiting.err, "not a word")
         [notice] = await _notices(client, name)
         waiting.signal(signal.SIGTERM)
@@ -71,7 +71,7 @@ async def test_without_a_worker_that_is_told_at_once_and_a_test_that_is_left_is_
     ended = await client.get_workflow_handle(notice).describe()
 
     assert (code, ended.status) == (143, WorkflowExecutionStatus.TERMINATED)
-    assert "interrupted; the test was taken back, unless it was on its way already" in waiting.err
+    assert "interrupted; the test notice was cancelled, unless it was already being sent" in waiting.err
 
 
 async def _notices(client: Client, task_queue: str) -> list[str]:

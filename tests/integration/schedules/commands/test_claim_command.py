@@ -54,7 +54,7 @@ async def test_a_claimed_occurrence_is_a_run_with_outcome_duration_and_output(
     assert (first.code, first.stdout) == (3, "out\n")
     assert first.stderr.endswith("err\n")
     assert second.code == 0
-    assert second.stderr.strip() == f"{job}-{at:%Y-%m-%dT%H:%M:%SZ} is somebody else's; nothing was run"
+    assert second.stderr.strip() == f"{job}-{at:%Y-%m-%dT%H:%M:%SZ} has already started elsewhere; nothing was run"
     [run] = [each for each in await occurrences(server, job) if each["outcome"] != "before_creation"]
     assert run["outcome"] == "failed"
     assert run["reason"] == "the claimed command ended with exit code 3: err"

@@ -318,6 +318,6 @@ async def test_what_a_schedule_made_anew_would_not_have_is_said(server: DevServe
     exported = await export(server)
     assert exported.code == 0
     for what in ("it is paused", 'its note is "ask Ann"', "its memo has team"):
-        line = f"{what}: a sync keeps that, but a schedule made anew would not have it"
+        line = f"{what}: a sync keeps this, but a new schedule would not have it"
         assert f"kept: {line}" in exported.stderr
         assert f"  # {line}\n" in exported.stdout

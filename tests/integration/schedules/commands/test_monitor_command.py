@@ -39,7 +39,7 @@ async def url_of(monitor: Running) -> str:
         (["--address", "nowhere"], "--address: 'nowhere' is no address"),
         (["--interval", "soon"], "--interval: "),
         (["--interval", "0s"], "--interval 0s: write 1s or more"),
-        (["--rate", "0"], "0 is not a whole number from 1 on"),
+        (["--rate", "0"], "0 is not a whole number of at least 1"),
         (["no-such-file.yaml"], "no-such-file.yaml"),
     ],
 )

@@ -151,7 +151,7 @@ async def test_watch_shows_the_table_until_interrupted(scene: Scene, server: Dev
         (["status", "--since", "yesterday"], 'yesterday" is not a time; write 24h'),
         (["status", "--owner", "billing"], "write project/environment"),
         (["status", "--label", "team=a"], "give their PATH"),
-        (["status", "--env", "prod"], "--env: environments stand in the spec files; give their PATH as well"),
+        (["status", "--env", "prod"], "--env: environments are in the spec files; write their PATH, too"),
         (["status", "--watch", "--output", "json"], "--watch is for people"),
         (["forecast", "--for", "90d"], "up to 35d"),
     ],
@@ -254,7 +254,7 @@ async def test_a_deleted_job_is_told_of_by_its_runs(scene: Scene, server: DevSer
     story = await json_of(server, "explain", scene.id("gone"), run.id)
     never = await run_command("schedules", "runs", scene.id("never"), env=server.environ)
 
-    assert (told.code, "has no schedule any more" in told.stderr) == (0, True)
+    assert (told.code, "has been deleted; this comes from the runs" in told.stderr) == (0, True)
     assert "succeeded" in told.stdout
     assert (story["occurrence"]["outcome"], story["due"]) == ("succeeded", "due")
     assert (never.code, "there is no job" in never.stderr) == (2, True)

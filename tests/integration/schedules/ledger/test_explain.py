@@ -151,12 +151,12 @@ async def test_each_cause_of_no_run_is_told_from_the_evidence(
     }
     texts = {case: explained_text(each) for case, each in found.items()}
     assert slow.id in texts["while another runs"]
-    assert "no worker has taken it: it waits in its task queue" in texts["while another waits"]
+    assert "no worker has taken it; it waits in its task queue" in texts["while another waits"]
     assert f"no worker polls task queue {name}-nobody" in texts["while it waits"]
     assert "deploy of the ledger" in texts["while it was paused"]
     assert " until 2" in texts["while it was paused"]
     assert "over Christmas" in texts["while it is paused"]
-    assert "not due by the spec of then" in texts["under another spec"]
+    assert "not due by the schedule of that time" in texts["under another spec"]
     assert f"runs at Sun {gap} 03:00:00 +02:00" in texts["in a gap"]
     assert f"happens twice on {repeat}" in texts["at a repeated time"]
     assert f"after      {day + MONTH + DAY:%a %Y-%m-%d} 02:30:00" in texts["at another time"]
@@ -211,7 +211,7 @@ async def test_runs_that_no_schedule_started_are_told_apart(
         "byhand": ("succeeded", "by_hand"),
         "moved": ("succeeded", "earlier_spec"),
     }
-    assert "due by the spec of then" in explained_text(found["moved"])
+    assert "due by the schedule of that time" in explained_text(found["moved"])
 
 
 async def test_an_outage_of_the_server_is_told_from_its_schedulers_silence(name: str, tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ async def test_an_outage_of_the_server_is_told_from_its_schedulers_silence(name:
 
     assert outcome(missed) == "superseded"
     assert "the server was away when it was due, and the newest 1 of the missed run" in explained_text(missed)
-    assert "the scheduler looked for what is due at" in explained_text(missed)
+    assert "the scheduler checked what is due at" in explained_text(missed)
     assert outcome(left_out) == "overlap_skipped"
     assert "the server was away when it was due" in explained_text(left_out)
     assert late.id in explained_text(left_out)

@@ -101,7 +101,7 @@ async def test_each_run_of_an_incident_says_which_channel_was_told_and_why_not(
     assert notices == {"hook": "delivered", "away": "under_way"}
     assert open_then == {job: {"since": since, "told_from_failure": 2, "channels": ["hook", "away"]}, silent: None}
     assert below[0]["notices"] == []
-    assert below[0]["none_because"] == "failure 1 in a row, and people are told of number 2 (after: 2)"
+    assert below[0]["none_because"] == "failure 1 in a row, and the notice comes with failure 2 (after: 2)"
     assert below[0]["incident"]["told_of"] == second
     assert below[0]["incident"]["since"] == since
     assert below[0]["incident"]["ended_by"] == recovered
@@ -113,8 +113,8 @@ async def test_each_run_of_an_incident_says_which_channel_was_told_and_why_not(
     assert failure[0]["none_because"] is None
     assert "notice     failure to channel hook: delivered at 20" in failure[1]
     assert "notice     failure to channel away: not delivered yet" in failure[1]
-    assert f"incident   failure 2 in a row; since {since}, told of {second}, ended by {recovered}" in failure[1]
-    assert during[0]["none_because"] == f"the incident, open since {since}, had been told already, of {second}"
+    assert f"incident   failure 2 in a row; since {since}, notice sent for {second}, ended by {recovered}" in failure[1]
+    assert during[0]["none_because"] == f"the incident, open since {since}, already had its notice, for {second}"
     assert {(each["event"], each["channel"]) for each in recovery[0]["notices"]} == {("recovery", "hook")}
     assert recovery[0]["incident"]["failure_in_a_row"] is None
     assert well[0]["none_because"] == "it succeeded, and no incident was open"
@@ -171,7 +171,7 @@ async def test_a_missed_run_says_who_was_told_of_it_and_the_next_why_not(
     assert found[0]["notices"][0]["evidence"]["workflow_id"] == f"tickwright-missed-{first}"
     assert (
         again[0]["none_because"]
-        == f"told once of the job, of its time {first.removeprefix(f'{job}-')}, until it runs again"
+        == f"the job had its notice, for its time {first.removeprefix(f'{job}-')}; the next comes after it has run again"
     )
     assert fresh[0]["none_because"].startswith("its grace of 5s ends at 20")
-    assert unwatched[0]["none_because"].startswith("no watchdog of the project has looked for the job")
+    assert unwatched[0]["none_because"].startswith("no watchdog has checked the job")

@@ -149,7 +149,7 @@ async def test_it_can_be_left_followed_and_cancelled(scene: Scene, server: DevSe
         await asyncio.sleep(2)
 
     assert code == 1
-    assert "it goes on; follow it by" in left
+    assert "it is still running; follow it with" in left
     assert cancelled["result"] == "cancelled"
     assert ended == 1
     assert nothing.code == 2
@@ -272,7 +272,7 @@ async def test_wrong_calls_are_refused_with_what_to_write(scene: Scene, server: 
         (("--from", "5h", "--to", "9h"), "is after"),
         (("--from", "2h", "--missing", "--again"), "write one of them"),
         (("--from", "2h", "--max-rate", "5"), "30/m"),
-        (("--from", "20d"), "480 would run; nothing was started. If that is meant, add --yes"),
+        (("--from", "20d"), "480 occurrences would run; nothing was started. Add --yes to run them"),
         (("--from", "500d"), "more than 10,000"),
         (("--from", "2h", "--watch"), "leave out --from"),
         (("--watch",), "there is no backfill"),
@@ -299,7 +299,7 @@ async def test_a_backfill_that_no_worker_has_can_be_taken_back(scene: Scene, ser
     nothing = await command(server, "backfill", job, "--cancel")
     await done(server, *words)
 
-    assert (again.code, "goes on already" in again.stderr) == (1, True)
+    assert (again.code, "is already running" in again.stderr) == (1, True)
     assert cancelled["result"] == "cancelled"
     assert (nothing.code, "no backfill of" in nothing.stderr) == (2, True)
     await done(server, "backfill", job, "--cancel")

@@ -41,4 +41,4 @@ async def test_runs_are_asked_for_repeated_and_changed_with_encrypted_requests(
     assert "/rerun-" in diary.keys[1]
     assert (tmp_path / "other").read_text() == "other key\n"
     assert unknown.code == 2
-    assert "a key that is not known here" in unknown.stderr
+    assert "a key that is missing here" in unknown.stderr

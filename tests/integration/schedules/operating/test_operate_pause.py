@@ -328,7 +328,7 @@ async def test_other_workers_than_ours_would_not_end_the_pause_of_what_a_schedul
         _, warning = await pause(Writes(client), known, "ann", now(), "", now() + HOUR)
         await Writes(client).forget_resume(job)
 
-    assert warning == f"no worker of Tickwright answers in task queue `{name}`: without one it stays paused"
+    assert warning == f"no Tickwright worker answers in task queue `{name}`; it stays paused until one does"
 
 
 @workflow.defn

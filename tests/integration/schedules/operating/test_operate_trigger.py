@@ -40,7 +40,7 @@ async def test_what_overlap_drops_is_told_and_what_waits_starts_behind(
 
     assert first["result"] == "started"
     assert dropped["result"] == "dropped"
-    assert f"{first['workflow_id']} is running and overlap is skip" in dropped["reason"]
+    assert f"{first['workflow_id']} is running, and overlap is skip" in dropped["reason"]
     assert second["result"] == "succeeded"
     assert diary.times == [first["scheduled_at"], second["scheduled_at"]]
 
@@ -149,7 +149,7 @@ async def test_set_changes_one_parameter_of_one_run_and_its_key(
     assert "/rerun-" not in other
     assert story["occurrence"]["origin"] == "trigger"
     assert wrong.code == unknown.code == 2
-    assert "is of handler `command`" in wrong.stderr
+    assert "has the handler `command`" in wrong.stderr
     assert "did you mean `argv`?" in unknown.stderr
 
 
@@ -175,4 +175,4 @@ async def test_a_trigger_that_no_worker_takes_is_told(scene: Scene, server: DevS
     job = await hourly(scene, "lonely", task_queue=f"{scene.name}-nobody")
     for words in ((), ("--scheduled-at", stamp(hours_ago(2)))):
         told = await command(server, "trigger", job, *words)
-        assert f"no worker polls task queue `{scene.name}-nobody`: it waits until one does" in told.stderr
+        assert f"no worker polls task queue `{scene.name}-nobody`; the run waits until one does" in told.stderr

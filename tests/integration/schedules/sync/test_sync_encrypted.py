@@ -156,5 +156,5 @@ async def test_a_worker_without_the_key_is_told_before_anything_is_encrypted_wit
     assert refused.code == unread.code == 1
     assert "no key `new` in " in refused.stderr
     assert f"task queue `{name}`, with which `{name}-close` are encrypted" in refused.stderr
-    assert f"task queue `{name}` answered cannot be read" in unread.stderr
+    assert f"the answers of the workers of task queue `{name}` cannot be read" in unread.stderr
     assert done.code == 0, done.stderr

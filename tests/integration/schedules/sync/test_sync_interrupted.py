@@ -105,6 +105,6 @@ async def test_a_second_signal_does_not_wait_for_a_server_that_hangs(tmp_path: P
                 await running.wait(1)
             running.signal(signal.SIGTERM)
             assert await running.wait(5) == 143
-    said = "interrupted twice; what was under way is made or not: run sync again"
+    said = "interrupted twice; changes in progress may be done or not: run the sync again"
     assert running.err[-1] == said
     assert json.loads("\n".join(running.out)) == {"error": said}

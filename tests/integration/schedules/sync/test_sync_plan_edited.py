@@ -95,12 +95,12 @@ async def test_a_plan_that_was_edited_is_refused(
     document = json.loads(file.read_text())  # noqa: ASYNC240 - a few bytes
     edit(document)
     file.write_text(json.dumps(document))  # noqa: ASYNC240
-    await refused(deploy, file, client, "form 99" if edit is version else "its digest is of other content")
+    await refused(deploy, file, client, "form 99" if edit is version else "its digest does not match its content")
 
 
 async def test_a_plan_that_was_cut_off_is_refused(deploy: Deploy, file: Path, client: Client) -> None:
     file.write_text(file.read_text()[:-100])  # noqa: ASYNC240
-    await refused(deploy, file, client, "not JSON, or not whole")
+    await refused(deploy, file, client, "not JSON, or not complete")
 
 
 async def test_a_plan_for_another_server_is_refused(

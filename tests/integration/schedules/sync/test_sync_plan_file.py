@@ -36,7 +36,7 @@ async def test_what_was_reviewed_is_applied(deploy: Deploy, file: Path, client: 
     assert [(change["action"], change["result"]) for change in done["changes"]] == [("create", "applied")]
     again = await deploy.run("--apply-plan", str(file))
     assert again.code == 1
-    assert f"{schedule_id}: create is not needed any more" in again.stderr
+    assert f"{schedule_id}: create is no longer needed" in again.stderr
 
 
 async def test_nothing_is_applied_where_the_specs_or_the_server_changed_since(
@@ -57,8 +57,8 @@ async def test_nothing_is_applied_where_the_specs_or_the_server_changed_since(
 
     refused = await deploy.run("--apply-plan", str(file))
     assert refused.code == 1
-    assert f"  {close}: somebody changed the schedule on the server since (state)\n" in refused.stderr
-    assert f"  {opening}: the specs changed since\n" in refused.stderr
+    assert f"  {close}: somebody has changed the schedule on the server (state)\n" in refused.stderr
+    assert f"  {opening}: the specs have changed\n" in refused.stderr
     for name in (close, opening):
         observed = await gateway.describe(name)
         assert observed is not None

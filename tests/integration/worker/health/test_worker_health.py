@@ -163,7 +163,7 @@ OK, AWAY, SILENT = (
     (503, "server unreachable: UNAVAILABLE\n"),
     (503, "server unreachable: no answer within 2 s\n"),
 )
-STUCK = (503, "1 handlers go on although their attempts have ended; restart this worker\n")
+STUCK = (503, "1 handlers still run although their attempts have ended; restart this worker\n")
 STATES = {
     starting: (OK, (503, "starting\n"), (503, "starting\n")),
     polling: (OK, OK, OK),

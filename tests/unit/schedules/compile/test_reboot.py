@@ -45,7 +45,7 @@ def test_lint_finds_nothing_in_it(schedule: str | list[str]) -> None:
 def test_the_plan_says_who_starts_it() -> None:
     follows = consequences(compile_job(job(schedule="@reboot"), "billing", "default", NOW), None, frozenset(), NOW)
     assert follows.after == ()
-    assert follows.notes == ("workers start it, once for each new build of them",)
+    assert follows.notes == ("it runs once for each new build of the workers",)
 
 
 @pytest.mark.parametrize(

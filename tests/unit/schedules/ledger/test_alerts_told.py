@@ -52,12 +52,16 @@ def why(of: Run, alerts: AlertRequest | None = TOLD, *parts: Told) -> str:
     [
         (run(NOON, None), AlertRequest(HOOK), "it goes on"),
         (run(NOON), AlertRequest(HOOK), "it succeeded, and no incident was open"),
-        (failed(), None, "no channel: neither"),
-        (failed(), AlertRequest(pause_after=3), "no channel: neither"),
+        (failed(), None, "no channel: the spec of that time had neither"),
+        (failed(), AlertRequest(pause_after=3), "no channel: the spec of that time had neither"),
         (failed(status="cancelled"), AlertRequest(HOOK), "a run that ended as cancelled says nothing"),
         (run(NOON, marked="superseded"), AlertRequest(HOOK), "a run that ended as superseded says nothing"),
-        (failed(status="terminated"), AlertRequest(HOOK), "a run that the server ended (terminated) cannot tell"),
-        (failed(), AlertRequest(HOOK), "no incident of that time knows of the run"),
+        (
+            failed(status="terminated"),
+            AlertRequest(HOOK),
+            "the server ended the run (terminated), so the run could not report",
+        ),
+        (failed(), AlertRequest(HOOK), "no incident of that time has the run"),
     ],
 )
 def test_without_an_incident_the_run_itself_says_why_nobody_was_told(
@@ -74,7 +78,7 @@ def test_a_second_incident_in_the_same_workflow_is_counted_anew() -> None:
         [sent(one, one), sent(three, two)],
     )
     alerts = AlertRequest(HOOK, after=2)
-    assert why(two, alerts, part) == "failure 1 in a row, and people are told of number 2 (after: 2)"
+    assert why(two, alerts, part) == "failure 1 in a row, and the notice comes with failure 2 (after: 2)"
     found = of_run(two, alerts, [part]).incident
     assert found
     assert (found.since, found.told_of, found.ended_by) == (stamp(two.scheduled_at), three.id, "")
@@ -87,7 +91,7 @@ def test_a_later_part_of_a_long_incident_knows_what_was_told_before_it() -> None
     of = failed(5)
     part = told([report(of)], [], failures=4_000, since="2027-01-01T00:00:00Z", was_told=True)
     assert why(of, AlertRequest(HOOK), part) == (
-        "the incident, open since 2027-01-01T00:00:00Z, had been told already, of a run before"
+        "the incident, open since 2027-01-01T00:00:00Z, already had its notice, for a run before"
     )
     found = of_run(of, AlertRequest(HOOK), [part]).incident
     assert found
@@ -101,14 +105,17 @@ def test_a_success_ends_an_incident_that_nobody_was_told_of() -> None:
         "it ended the incident since 2027-03-01T12:00:00Z before"
     )
     lines = dict(alert_lines(of_run(well, AlertRequest(HOOK, after=2), [part])))
-    assert lines["incident"].startswith("the success that ended it; since 2027-03-01T12:00:00Z, told to nobody")
+    assert lines["incident"].startswith("ended by this success; since 2027-03-01T12:00:00Z, no notice sent")
 
 
 @pytest.mark.parametrize(
     ("alerts", "said"),
     [
         (AlertRequest(HOOK, on_recovery=[]), "on_recovery names no channel"),
-        (AlertRequest(HOOK), "the end of the incident since 2027-03-01T12:00:00Z is told once what was posted before"),
+        (
+            AlertRequest(HOOK),
+            "the recovery notice of the incident since 2027-03-01T12:00:00Z follows when the notices before it",
+        ),
     ],
 )
 def test_a_recovery_that_nobody_was_told_of_is_not_wanted_or_waits_for_the_notices_before_it(
@@ -133,22 +140,26 @@ def watching(**state: Any) -> Watching:
 @pytest.mark.parametrize(
     ("verdict", "knows", "said"),
     [
-        ("overlap_skipped", watching(), "overlap_skipped is no miss"),
-        ("superseded", watching(), "superseded is no miss"),
-        ("missed", None, "no watchdog of the project has looked for the job"),
+        ("overlap_skipped", watching(), "on_missed does not cover the outcome overlap_skipped"),
+        ("superseded", watching(), "on_missed does not cover the outcome superseded"),
+        ("missed", None, "no watchdog has checked the job"),
         (
             "missed",
             watching(looked_at=""),
-            "its grace of 5m ends at 2027-03-01T12:05:00Z; the watchdog last looked: never",
+            "its grace of 5m ends at 2027-03-01T12:05:00Z; the last check of the watchdog: never",
         ),
         ("missed", watching(looked_at=stamp(NOON + 4 * MINUTE)), "its grace of 5m ends at 2027-03-01T12:05:00Z"),
         (
             "missed",
             watching(missing={"relay": "T"}, told=["relay"]),
-            "told once of the job, of its time T, until it runs",
+            "the job had its notice, for its time T; the next comes after",
         ),
-        ("paused", watching(missing={"relay": "T"}, paused=["relay"]), "a job may be paused for 1h (paused_for)"),
-        ("missed", watching(missing={"other": "T"}, told=["other"]), "the watchdog did not find it missing"),
+        (
+            "paused",
+            watching(missing={"relay": "T"}, paused=["relay"]),
+            "the job is paused, and the notice comes after 1h (paused_for)",
+        ),
+        ("missed", watching(missing={"other": "T"}, told=["other"]), "the watchdog did not see it"),
     ],
 )
 def test_a_time_that_nobody_was_told_of_says_why(verdict: Verdict, knows: Watching | None, said: str) -> None:

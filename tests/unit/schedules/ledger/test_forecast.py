@@ -90,7 +90,7 @@ def test_a_span_with_too_many_starts_is_refused() -> None:
 def test_the_remarks_name_the_whole_and_the_paused() -> None:
     told = list(remarks(forecast([every(30), every(30, "resting", paused=True)], NOON, END)))
     assert told[0] == "2027-03-01T12:00:00Z to 2027-03-01T13:00:00Z: 2 starts of 1 job"
-    assert told[-1] == "paused, and so not counted: resting"
+    assert told[-1] == "not counted, because they are paused: resting"
 
 
 def test_a_pause_until_a_time_holds_back_only_what_is_due_before() -> None:
@@ -100,4 +100,6 @@ def test_a_pause_until_a_time_holds_back_only_what_is_due_before() -> None:
     assert [(each.job.name, each.starts) for each in found.jobs] == [("resting", STARTS[3:])]
     assert [(each.job.name, each.starts) for each in found.paused] == [("for-good", STARTS), ("resting", STARTS[:3])]
     assert found.starts == 3
-    assert "paused, and so not counted: for-good, resting (until 2027-03-01T12:30:00Z)" in list(remarks(found))
+    assert "not counted, because they are paused: for-good, resting (until 2027-03-01T12:30:00Z)" in list(
+        remarks(found)
+    )

@@ -117,11 +117,14 @@ BOTH = (
 @pytest.mark.parametrize(
     ("incident", "said"),
     [
-        (OpenIncident("T", 1, ("ops", "hook")), "failed; incident open since T, tells ops, hook"),
-        (OpenIncident("T", 1, ("ops",), sent=()), "failed; incident open since T, tells ops: nothing was sent yet"),
-        (OpenIncident("T", 3, ("ops",)), "failed; incident open since T, tells ops from failure 3 on"),
-        (OpenIncident("T", 1, ()), "failed; incident open since T, tells nobody"),
-        (OpenIncident("T"), "failed; incident open since T; who is told is not known here"),
+        (OpenIncident("T", 1, ("ops", "hook")), "failed; incident open since T; channels ops, hook"),
+        (
+            OpenIncident("T", 1, ("ops",), sent=()),
+            "failed; incident open since T; channels ops: no notice was sent yet",
+        ),
+        (OpenIncident("T", 3, ("ops",)), "failed; incident open since T; channels ops: notice from failure 3 on"),
+        (OpenIncident("T", 1, ()), "failed; incident open since T; no channels"),
+        (OpenIncident("T"), "failed; incident open since T; its channels are not known here"),
         (
             OpenIncident("T", 1, ("ops", "hook"), sent=(DELIVERED, REFUSED)),
             "failed; incident open since T; " + BOTH,
@@ -136,7 +139,7 @@ def test_an_open_incident_stands_behind_the_reason(incident: OpenIncident, said:
 def test_of_a_job_whose_last_runs_are_not_kept_nothing_is_claimed() -> None:
     """It failed twice, and the namespace forgot: nobody knows whether it works."""
     found = state(job(recent=("relay-2027-03-01T11:50:00Z", "relay-2027-03-01T12:00:00Z")), [])
-    assert found.why == "relay-2027-03-01T12:00:00Z was its last start; how it ended the namespace keeps no more"
+    assert found.why == "relay-2027-03-01T12:00:00Z was its last start; the namespace no longer keeps how it ended"
     known = job(recent=("relay-2027-03-01T12:00:00Z",))
     for runs, failures in (([], None), ([run(NOON, None)], 0), ([run(NOON, status="failed")], 1)):
         assert figures_of(known, state(known, runs), runs, SINCE, NOW).failures == failures

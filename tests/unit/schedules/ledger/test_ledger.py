@@ -109,7 +109,12 @@ CASES: dict[str, tuple[Reason, str, bool, str]] = {
         True,
         "changed at 2027-03-01T12:01:00Z by sync@ci",
     ),
-    "forgotten": (reason(job(retention=MINUTE)), "forgotten", False, "forgets what ended more than 1m ago"),
+    "forgotten": (
+        reason(job(retention=MINUTE)),
+        "forgotten",
+        False,
+        "the namespace keeps nothing that ended more than 1m ago",
+    ),
     "used up": (reason(job(remaining=0)), "used_up", True, "no remaining actions"),
     "overlap": (
         reason(job(), [run(NOON - TEN, 15 * MINUTE)]),
@@ -151,7 +156,7 @@ CASES: dict[str, tuple[Reason, str, bool, str]] = {
         reason(job(window=60, dropped=4), known=timeline(wakes=SILENT)),
         "missed",
         True,
-        "came back 5m later: longer than the catch-up window of 1m",
+        "came back 5m later, after the catch-up window of 1m",
     ),
     "left out after an outage": (
         reason(job(window=3600), [run(NOON - TEN, late=15 * MINUTE)], timeline(wakes=SILENT)),
@@ -164,7 +169,7 @@ CASES: dict[str, tuple[Reason, str, bool, str]] = {
         reason(job(), known=timeline(wakes=(NOON - TEN, NOW - 5 * SECOND))),
         "due",
         True,
-        "came back at 2027-03-01T12:59:55Z: it may start any moment",
+        "came back at 2027-03-01T12:59:55Z; it may start at any moment",
     ),
     "the server has been back for a while": (
         reason(job(), known=timeline(wakes=(NOON - TEN, NOW - 11 * SECOND))),
@@ -176,7 +181,7 @@ CASES: dict[str, tuple[Reason, str, bool, str]] = {
         reason(job(window=60), known=timeline(wakes=(NOON - TEN, NOW - 5 * SECOND))),
         "missed",
         True,
-        "longer than the catch-up window of 1m",
+        "after the catch-up window of 1m",
     ),
     "changed since, without a history": (
         reason(job(updated_at=NOON + MINUTE)),
@@ -214,7 +219,7 @@ CASES |= {
         reason(job(deleted_at=NOON - MINUTE)),
         "not_due_then",
         True,
-        "deleted; it was last at work at 2027-03-01T11:59:00Z",
+        "deleted; its scheduler was last at work at 2027-03-01T11:59:00Z",
     ),
     "decided by a late run of a schedule that was deleted since": (
         reason(job(created_at=CREATED), [run(NOON + TEN, result=account(NOON - TEN, NOON))]),
@@ -226,7 +231,7 @@ CASES |= {
         reason(job(created_at=CREATED), [run(NOON - TEN), run(NOON + TEN)]),
         "before_creation",
         False,
-        "created at 2027-03-01T12:30:00Z; an earlier one of this name, deleted since, started nothing then",
+        "created at 2027-03-01T12:30:00Z; an earlier schedule of this name, deleted since, started nothing then",
     ),
     "paused in a schedule that was deleted since": (
         reason(job(created_at=CREATED), [run(NOON - TEN)], timeline(PAUSED)),
@@ -238,7 +243,7 @@ CASES |= {
         reason(job(created_at=CREATED, retention=MINUTE)),
         "before_creation",
         False,
-        "what was before is not known any more",
+        "what was before is not known",
     ),
     "started, and deleted since": (
         reason(job(created_at=NOON - DAY, recent=("relay-2027-03-01T12:00:00Z",))),
@@ -256,7 +261,7 @@ CASES |= {
         reason(job(created_at=NOON - DAY, retention=MINUTE, recent=("relay-2027-03-01T12:10:00Z",))),
         "forgotten",
         False,
-        "forgets what ended more than 1m ago",
+        "the namespace keeps nothing that ended more than 1m ago",
     ),
     "the scheduler's history is kept for longer": (
         reason(job(retention=MINUTE, recent=("relay-2027-03-01T12:10:00Z",)), known=timeline(PAUSED)),
@@ -403,7 +408,7 @@ def test_a_start_that_was_replaced_while_it_waited_was_left_out_and_is_not_misse
     runs = [run(NOON, 25 * MINUTE, status="cancelled"), run(NOON + 2 * TEN, 2 * MINUTE, 5 * MINUTE)]
     [found] = [each for each in ledger(job(overlap="cancel_other"), runs, NOON, NOON + 2 * TEN, NOW) if not each.run]
     assert (found.scheduled_at, found.verdict, found.certain) == (NOON + TEN, "overlap_skipped", True)
-    assert "until 2027-03-01T12:20:00Z took its place: overlap is cancel_other" in found.reason
+    assert "until 2027-03-01T12:20:00Z took its place; overlap is cancel_other" in found.reason
 
 
 def test_what_catching_up_superseded_is_not_missed_though_the_window_was_over() -> None:
@@ -435,7 +440,7 @@ def test_what_the_v2_scheduler_cannot_tell_is_not_known() -> None:
     known = SchedulerRecord(((NOON + 3 * TEN, FOREVER),), (Event(NOON + 3 * TEN, "known", paused=False),))
     given = job(updated_at=NOON + 3 * TEN)
     assert reason(given, known=known).verdict == "unknown"
-    assert "no record of what it was before" in reason(given, known=known).text
+    assert "no record of the time before" in reason(given, known=known).text
     after = reason(given, known=known, at=NOON + 4 * TEN)
     assert (after.verdict, after.certain) == ("missed", False)
 

@@ -19,10 +19,10 @@ def options(*words: str) -> argparse.Namespace:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--label", "team=a"], "--label: labels stand in the spec files; give their PATH as well"),
-        (["--env", "prod"], "--env: environments stand in the spec files; give their PATH as well"),
-        (["--env", ""], "--env: environments stand in the spec files; give their PATH as well"),
-        (["--owner", "billing/prod", "--env", "prod"], "or leave it out: --owner names the environment"),
+        (["--label", "team=a"], "--label: labels are in the spec files; write their PATH, too"),
+        (["--env", "prod"], "--env: environments are in the spec files; write their PATH, too"),
+        (["--env", ""], "--env: environments are in the spec files; write their PATH, too"),
+        (["--owner", "billing/prod", "--env", "prod"], "or leave it out, because --owner names the environment"),
     ],
 )
 def test_what_only_spec_files_tell_needs_their_path(words: list[str], said: str) -> None:

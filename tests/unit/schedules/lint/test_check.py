@@ -144,12 +144,12 @@ def test_outputs_of_all_steps_before_may_be_used() -> None:
         (
             {"http": None, "workflow": {"type": "Close"}, "retry": {"backoff": "linear"}},
             "steps.1.retry.backoff",
-            "the server, which knows no linear",
+            "it does not support linear",
         ),
         (
             {"compensate": {"workflow": {"type": "Undo"}, "retry": {"backoff": "linear"}}},
             "steps.1.compensate.retry.backoff",
-            "the server, which knows no linear",
+            "it does not support linear",
         ),
     ],
 )
@@ -174,9 +174,9 @@ def test_the_last_success_is_not_known_where_runs_go_on_side_by_side() -> None:
     run = {"command": ["./sync.sh", "{last_success:%s}"]}
     assert places(run=run) == []
     [(_, message)] = check_job(job(run=run, overlap="allow_all"))
-    assert message.startswith("`last_success` is not known where runs go on side by side")
+    assert message.startswith("`last_success` is not known if runs may overlap")
 
 
 def test_a_job_that_runs_once_has_no_last_success() -> None:
     [(_, message)] = check_job(job(run={"command": ["a", "{last_success}"]}, schedule={"at": "2027-03-01T09:00"}))
-    assert message.startswith("`last_success` is a scheduled time before")
+    assert message.startswith("`last_success` is an earlier scheduled time")

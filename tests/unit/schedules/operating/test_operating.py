@@ -83,10 +83,10 @@ def test_several_steps_are_told_apart_by_name() -> None:
         ("http.json.n", "write handler.parameter=value"),
         ("n=1", "write handler.parameter=value"),
         ("http..n=1", "write handler.parameter=value"),
-        ("command.argv.0=x", "is of handler `http`"),
+        ("command.argv.0=x", "has the handler `http`"),
         ("http.jsn.n=1", "did you mean `json`?"),
         ("http.json.tags.2=x", "a list with 2 items"),
-        ("http.json.who.x=1", "there is nothing within"),
+        ("http.json.who.x=1", "has no keys"),
         ("http.json.nn.x=1", "known keys there"),
         ("http.json.n=many", "write a number"),
         ("http.json.tags=x", "write a list"),
@@ -196,7 +196,7 @@ def test_the_request_of_a_backfill_names_the_ids_and_keeps_to_overlap() -> None:
 
 def test_progress_in_words() -> None:
     progress = BackfillProgress(total=12, succeeded=2, failed=1, left_out=1)
-    assert progress_text(progress) == "4 of 12 done: 2 succeeded, 1 failed, 1 had no more need"
+    assert progress_text(progress) == "4 of 12 done: 2 succeeded, 1 failed, 1 no longer needed"
 
 
 def test_what_is_older_than_the_namespace_keeps_may_have_run_whatever_is_known_of_it() -> None:

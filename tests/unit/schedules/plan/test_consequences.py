@@ -66,14 +66,14 @@ def test_each_policy_that_changes_is_told() -> None:
 def test_runs_in_progress_are_told() -> None:
     wanted, there = desired(policies=Policies("skip", 60)), desired(policies=Policies("skip", 3600))
     (_, one) = change(wanted, there, activity=Activity(running=("a-2027",))).consequences.notes
-    assert one == "a run is in progress (a-2027); it goes on as it was started"
+    assert one == "a run is in progress (a-2027); it continues unchanged"
     (_, two) = change(wanted, there, activity=Activity(running=("a", "b"))).consequences.notes
-    assert two == "2 runs are in progress; they go on as they were started"
+    assert two == "2 runs are in progress; they continue unchanged"
 
 
 def test_a_deletion_discards_what_waits() -> None:
     notes = change(None, desired(), activity=Activity(running=("a",), waiting=2)).consequences.notes
-    assert notes[1] == "2 occurrences waiting for it would be discarded"
+    assert notes[1] == "2 occurrences that wait would be discarded"
 
 
 def test_what_waits_for_a_run_to_end_survives_an_update() -> None:
@@ -126,8 +126,8 @@ def test_a_window_that_a_change_jumps_over_is_told() -> None:
     now = utc("2027-03-01T15:00")
     (note,) = change(desired(times=daily(9, 30)), desired(times=daily(11)), now).consequences.notes
     assert note == (
-        "this window is missed if applied now: 2027-03-01 09:30 EST is past, the run of 2027-03-01 11:00 EST goes, "
-        "and nothing runs before 2027-03-02 09:30 EST"
+        "if applied now, this change loses a run: 2027-03-01 11:00 EST is removed, its new time 2027-03-01 09:30 EST has passed, "
+        "and nothing runs until 2027-03-02 09:30 EST"
     )
 
 
@@ -210,7 +210,7 @@ def test_a_schedule_that_starts_nothing_misses_no_window(idle: RuntimeState) -> 
     now = utc("2027-03-01T13:30")
     for state, told in ((idle, False), (RuntimeState(), True)):
         notes = change(desired(times=daily(8)), desired(times=daily(9)), now, state=state).consequences.notes
-        assert any("window is missed" in note for note in notes) == told
+        assert any("this change loses a run" in note for note in notes) == told
 
 
 def test_what_is_due_to_a_schedule_that_is_deleted_is_told() -> None:
@@ -229,10 +229,10 @@ def test_that_a_schedule_will_be_paused_is_told_beside_its_next_times(
     follows = change(
         desired(times=daily(9), paused=wanted), desired(times=daily(8)), state=RuntimeState(paused=there)
     ).consequences
-    assert ("it is paused: none of these runs until it is resumed" in follows.notes) == told
+    assert ("it is paused: nothing runs until it is resumed" in follows.notes) == told
 
 
 def test_a_schedule_that_is_made_paused_says_so() -> None:
-    said = "it is paused: none of these runs until it is resumed"
+    said = "it is paused: nothing runs until it is resumed"
     assert said in change(desired(paused=True), None).consequences.notes
     assert said not in change(desired(), None).consequences.notes

@@ -92,7 +92,7 @@ def test_of_what_cannot_be_read_nothing_is_claimed() -> None:
     (change,) = make_plan(OWNER, {PLAIN.id: wanted}, {PLAIN.id: unread}, NOW).changes
     assert [(diff.field, diff.before, diff.after) for diff in change.diff] == [
         ("action.task_queue", "tickwright", "other"),
-        ("payloads", "cannot be decrypted", "written anew"),
+        ("payloads", "cannot be decrypted", "written again"),
         ("encryption", "key one", "none"),
     ]
     assert not any("policy" in note for note in change.consequences.notes)

@@ -80,14 +80,14 @@ WRITTEN = to_json(plan(), HERE)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "not JSON, or not whole"),
-        ("[" * 100_000, "not JSON, or not whole"),
-        (WRITTEN[: len(WRITTEN) // 2], "not JSON, or not whole"),
+        ("", "not JSON, or not complete"),
+        ("[" * 100_000, "not JSON, or not complete"),
+        (WRITTEN[: len(WRITTEN) // 2], "not JSON, or not complete"),
         ("{}", "no `tickwright_plan`"),
         ("[]", "no `tickwright_plan`"),
         (WRITTEN.replace('plan": 3', 'plan": 1'), "form 1, this version reads 3"),
-        (WRITTEN.replace("billing", "payroll", 1), "its digest is of other content"),
-        (WRITTEN.replace('"digest"', '"Digest"'), "its digest is of other content"),
+        (WRITTEN.replace("billing", "payroll", 1), "its digest does not match its content"),
+        (WRITTEN.replace('"digest"', '"Digest"'), "its digest does not match its content"),
     ],
 )
 def test_a_file_that_is_no_plan_is_refused(text: str, said: str) -> None:
@@ -118,7 +118,7 @@ def test_content_that_no_plan_has_is_refused_even_under_a_digest_of_its_own() ->
         (HERE, ""),
         (Namespace("default"), ""),
         (Namespace("default", "9a9a"), "the plan is for namespace default of another server"),
-        (Namespace("billing", "3f1c"), "the plan is for namespace default, this is billing"),
+        (Namespace("billing", "3f1c"), "the plan is for namespace default, and this is billing"),
     ],
 )
 def test_a_plan_is_for_one_namespace_of_one_server(now: Namespace, said: str) -> None:
@@ -146,17 +146,17 @@ def test_all_that_changed_since_is_named() -> None:
         NOW,
     )
     assert stale(plan(), moved) == [
-        "gone: somebody changed the schedule on the server since (state, other)",
+        "gone: somebody has changed the schedule on the server (state, other)",
         "new: create is not in the plan",
-        "one: the specs changed since",
-        "one: somebody changed the schedule on the server since (policies, search_attributes)",
-        "rich: create is not needed any more",
+        "one: the specs have changed",
+        "one: somebody has changed the schedule on the server (policies, search_attributes)",
+        "rich: create is no longer needed",
     ]
 
 
 def test_a_pause_by_hand_makes_a_plan_stale() -> None:
     assert stale(plan(), plan(state=RuntimeState(True, "ask Ann"))) == [
-        "one: somebody changed the schedule on the server since (state)"
+        "one: somebody has changed the schedule on the server (state)"
     ]
 
 
@@ -165,9 +165,11 @@ def test_a_schedule_that_came_to_be_meanwhile_is_named() -> None:
         "rich": observed(desired("rich"))
     }
     assert stale(plan(), make_plan(OWNER, {"one": ONE, "rich": RICH}, there, NOW)) == [
-        "rich: the plan says create, now it would be update"
+        "rich: the plan says create, and now it would be update"
     ]
 
 
 def test_the_plan_of_another_owner_is_not_applied() -> None:
-    assert stale(replace(plan(), owner="x/y"), plan()) == ["the plan is for x/y, the specs are of billing/production"]
+    assert stale(replace(plan(), owner="x/y"), plan()) == [
+        "the plan is for x/y, and the specs are of billing/production"
+    ]

@@ -53,8 +53,8 @@ def test_a_job_keeps_away_from_the_days_of_its_set(tmp_path: Path, reference: st
 @pytest.mark.parametrize(
     ("used", "calendars", "said"),
     [
-        ("sunday", "{'sundays': CalendarSpec(weekdays=('sun',))}", 'jobs.report.except[0]: "sunday" is no calendar'),
-        ("a", "{'a': CalendarSpec(weekdays=('sun',), without=('a',))}", "jobs.calendars.a.except[0]: goes round"),
+        ("sunday", "{'sundays': CalendarSpec(weekdays=('sun',))}", 'jobs.report.except[0]: "sunday" is not a calendar'),
+        ("a", "{'a': CalendarSpec(weekdays=('sun',), without=('a',))}", "jobs.calendars.a.except[0]: is a circle"),
         ("a", "{'a': {'weekdays': ['sun']}}", "jobs.calendars.a: is a mapping, not a CalendarSpec"),
     ],
 )

@@ -52,7 +52,7 @@ async def test_an_update_that_never_shows_is_a_failure() -> None:
     twin = await having(ONE, habits=Habits(update_lag=1000))
     (item,) = await apply(plan_of(twin, CHANGED), twin, replans=0)
     assert item.result == "failed"
-    assert "run sync again" in item.error
+    assert "run the sync again" in item.error
 
 
 async def test_a_race_that_is_lost_is_planned_again_from_what_there_is_now() -> None:
@@ -98,7 +98,7 @@ async def test_on_v2_an_update_that_is_always_overtaken_fails_in_the_end() -> No
     plan = plan_of(twin, CHANGED)
     (item,) = await apply(plan, after_each(twin, "describe", lambda: twin.trigger("one")))
     assert item.result == "failed"
-    assert "run sync again" in item.error
+    assert "run the sync again" in item.error
 
 
 async def test_on_v2_an_update_whose_answer_was_lost_and_that_was_sent_again_is_applied() -> None:
@@ -204,7 +204,7 @@ async def test_once_the_server_has_stayed_away_from_one_change_no_more_is_begun(
     assert len(results) - len(failed) == 5
     assert 1 <= len(tried) <= 10
     assert len(twin.kept) == 5 + len(tried), "what was not tried is not made"
-    assert all("it may have been made all the same" in item.error for item in tried)
+    assert all("it may have been done all the same" in item.error for item in tried)
 
 
 async def test_an_update_that_could_not_be_read_back_is_told_to_be_made_perhaps() -> None:
@@ -213,7 +213,7 @@ async def test_an_update_that_could_not_be_read_back_is_told_to_be_made_perhaps(
     twin.fault_of = lambda name: Fault(away=True) if "update" in twin.calls and name == "describe" else None
     (item,) = await apply(plan, twin)
     assert item.error.startswith("update: the server answered UNAVAILABLE")
-    assert "it may have been made all the same" in item.error
+    assert "it may have been done all the same" in item.error
 
 
 async def test_a_change_that_did_not_get_as_far_as_writing_is_not_told_to_be_made() -> None:

@@ -129,7 +129,7 @@ async def test_secrets_of_notices_are_asked_for_too() -> None:
 
 async def test_a_worker_that_does_not_answer_is_told() -> None:
     (warning,) = await told([PYTHON], Workers({"tickwright": None}), ask=True)
-    assert "no worker of task queue `tickwright` said what it can run" in warning
+    assert "no worker of task queue `tickwright` answered what it can run" in warning
 
 
 async def test_who_only_looks_asks_no_worker() -> None:

@@ -55,6 +55,6 @@ def test_a_difference_is_told_with_the_instants() -> None:
     said = difference(probe, (datetime(2027, 3, 13, 13, tzinfo=UTC), datetime(2027, 3, 14, 13, tzinfo=UTC)))
     assert said is not None
     assert said.startswith(
-        "the server's tz database differs in America/New_York: invoice-dunning is meant to run at "
+        "the server's tz database differs in America/New_York: invoice-dunning should run at "
         "2027-03-13T13:00:00Z, 2027-03-14T12:00:00Z, and the server says 2027-03-13T13:00:00Z, 2027-03-14T13:00:00Z;"
     )

@@ -90,10 +90,10 @@ def test_a_skipped_local_time_is_told_with_what_runs_in_its_place() -> None:
     moved = Times(BERLIN, (NIGHTLY,), (Interval(int(utc("2027-03-28T01:00").timestamp())),))
     kind, note = kinds(moved, "2027-03-28T02:30")
     assert kind == "no_such_time"
-    assert "the job runs at Sun 2027-03-28 03:00:00 +02:00 (2027-03-28T01:00:00Z) in its place" in note
+    assert "the job runs at Sun 2027-03-28 03:00:00 +02:00 (2027-03-28T01:00:00Z) instead" in note
     shifted = Times(BERLIN, (NIGHTLY,), (Interval(int(utc("2027-03-28T01:30").timestamp())),))
     assert "the job runs at Sun 2027-03-28 03:30:00 +02:00" in kinds(shifted, "2027-03-28T02:30")[1]
-    assert "does not run in its place" in kinds(Times(BERLIN, (NIGHTLY,)), "2027-03-28T02:30")[1]
+    assert "does not run instead" in kinds(Times(BERLIN, (NIGHTLY,)), "2027-03-28T02:30")[1]
 
 
 def test_of_a_repeated_local_time_the_one_that_runs_is_meant() -> None:
@@ -110,7 +110,7 @@ def test_an_excluded_day_is_told_by_its_calendars_name() -> None:
     times = Times(BERLIN, (NIGHTLY,), exclusions=(replace(NEW_YEAR, comment="except holidays"),))
     assert kinds(times, "2028-01-01T02:30") == (
         "excluded",
-        "2028-01-01 is left out by a calendar of the job: except holidays",
+        "2028-01-01 is excluded by a calendar of the job: except holidays",
     )
     assert kinds(times, "2028-01-01T02:31")[0] == "not_scheduled"
     assert kinds(times, "2028-01-02T02:30")[0] == "due"

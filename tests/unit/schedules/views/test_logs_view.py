@@ -41,10 +41,10 @@ def test_a_step_and_stream_stand_above_what_is_theirs() -> None:
         printed=(Printed(2, (("stderr", "no\n"), ("error", "exit 1"))), Printed(3, ())),
     )
     assert LogText().new([both]) == (
-        "── export\nattempt 1: the server keeps the last failure alone\n"
+        "── export\nattempt 1: not kept, because the server keeps only the last failure\n"
         "── export · attempt 2 · failed · stderr\nno\n"
         "── export · attempt 2 · failed · error\nexit 1\n"
-        "── export · attempt 3 · succeeded\nnothing was put out\n"
+        "── export · attempt 3 · succeeded\nno output\n"
     )
 
 

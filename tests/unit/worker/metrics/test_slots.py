@@ -22,7 +22,7 @@ def test_only_places_that_have_all_been_taken_for_a_minute_are_worth_a_word() ->
     clock.now = 159.9
     assert slots.remark() == ""
     clock.now = 175
-    assert slots.remark() == "all 2 steps that may run at the same time do so for 75 s; others wait"
+    assert slots.remark() == "all 2 places for steps have been taken for 75 s; other steps wait"
     slots.give_back()
     assert slots.remark() == ""
     slots.take()
