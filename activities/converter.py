@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from temporalio.api.common.v1 import Payload
 
-UNREADABLE = "what it gave back cannot be read"
+UNREADABLE = "its result cannot be read"
 SHOWN = 200
 
 

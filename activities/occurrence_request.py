@@ -86,7 +86,7 @@ class OccurrenceRequest:
         later = sorted((each for each in answer.start_time if _order(each) >= _order(exact)), key=_order)
         if not later or (not jitter and later[0] != exact):
             raise ApplicationError(
-                f"{self._ask.scheduled_at} is no time of the schedule any more", type=NO_SUCH_TIME, non_retryable=True
+                f"{self._ask.scheduled_at} is no longer a time of the schedule", type=NO_SUCH_TIME, non_retryable=True
             )
         return later[0]
 
@@ -98,7 +98,7 @@ class OccurrenceRequest:
         """
         number = self._ask.number
         if number >= MOST_REQUESTS:
-            raise _uncertain(f"it was asked for {number} times")
+            raise _uncertain(f"it was requested {number} times")
         await asyncio.sleep(SETTLES)
         now, before = await self._describe(), bytes.fromhex(self._ask.version)
         token = now.conflict_token
@@ -110,7 +110,7 @@ class OccurrenceRequest:
             return True  # and the schedule has neither a run nor a start that waits
         if is_v2(token) and versions(token) == versions(before):
             return True  # V2 took none; nor did V1, if it was on V1 then, since what it had taken would wait or run
-        raise _uncertain("whether the server took the request is not known")
+        raise _uncertain("it is not known whether the server took the request")
 
     async def _was_handled(self) -> bool:
         """Whether a V1 scheduler has completed a workflow task that began after the newest request for this time."""
@@ -138,7 +138,7 @@ class OccurrenceRequest:
 
 
 def _uncertain(why: str) -> ApplicationError:
-    message = f"asked for, and no run of it has started; {why}. It is not asked for again: look at `runs` first"
+    message = f"requested, but no run has started; {why}. It is not requested again: look at `tickwright runs` first"
     return ApplicationError(message, type=UNCERTAIN, non_retryable=True)
 
 

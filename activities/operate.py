@@ -98,13 +98,13 @@ class OperateActivities:
             found = await self._client.workflow_service.describe_schedule(request, timeout=RPC_TIMEOUT)
         except RPCError as error:
             if error.status == RPCStatusCode.NOT_FOUND:
-                return "left alone: there is no such schedule any more"
+                return "nothing done: the schedule has been deleted"
             raise
         state = found.schedule.state
         if not state.paused:
-            return "resumed" if state.notes == order.resumed else "left alone: it is not paused any more"
+            return "resumed" if state.notes == order.resumed else "nothing done: it is no longer paused"
         if state.notes != order.note:
-            return f"left alone: it is paused for another reason by now: {state.notes}"
+            return f"nothing done: it is now paused for another reason: {state.notes}"
         state.paused, state.notes = False, order.resumed
         update = UpdateScheduleRequest(
             namespace=self._client.namespace,

@@ -102,7 +102,9 @@ class HandlerRegistry:
         if near:
             return f"there is no handler `{name}`; did you mean {' or '.join(f'`{other}`' for other in near)}?"
         known = ", ".join(self.names) or "none"
-        return f"there is no handler `{name}`; registered are: {known}; is its module in TICKWRIGHT_MODULES?"
+        return (
+            f"there is no handler `{name}`; the registered handlers are: {known}; is its module in TICKWRIGHT_MODULES?"
+        )
 
 
 def _marked(module: ModuleType) -> Iterable[tuple[str, Callable[..., Any]]]:

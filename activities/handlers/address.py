@@ -30,7 +30,7 @@ def as_written(text: str) -> URL:
     url = URL(text)
     found = _TARGET.match(text)
     if url.scheme not in {"http", "https"} or not url.host or found is None:
-        raise ValueError("no address like https://host/path")
+        raise ValueError("not an address like https://host/path")
     target = quote(found[1], safe=_LEGAL)
     if not target.startswith("/"):
         target = f"/{target}"

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from activities.steps.attempt import Attempt
 
 _ADVICE = {
-    True: "the function goes on in its thread; let it look at context.cancelled",
-    False: "the function goes on although it was cancelled; let it end at a CancelledError",
+    True: "the function still runs in its thread; let it check context.cancelled",
+    False: "the function still runs although it was cancelled; let it end at a CancelledError",
 }
 
 _Outcome = tuple[Any, BaseException | None]

@@ -36,7 +36,7 @@ _PERMANENT_SPAWN_ERRORS = {
     errno.ENOENT: _NOT_FOUND,
     errno.ENOTDIR: _NOT_FOUND,
     errno.EACCES: "`{0}` is not executable for the worker; give it the permission (chmod +x)",
-    errno.ENOEXEC: "`{0}` is no program of this machine; a script needs a first line like `#!/bin/sh`",
+    errno.ENOEXEC: "`{0}` is not a program for this machine; a script needs a first line like `#!/bin/sh`",
     errno.E2BIG: "the arguments and environment of `{0}` are too long for the system; hand large data over in a file",
 }
 
@@ -53,7 +53,7 @@ def _handed_over(text: str) -> str:
 
 def _variable_name(text: str) -> str:
     if not text or "=" in text:
-        raise ValueError("a variable's name is not empty and has no `=`")
+        raise ValueError("a variable's name must not be empty and must have no `=`")
     return _handed_over(text)
 
 

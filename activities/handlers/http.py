@@ -131,7 +131,7 @@ def _refused(shown: str, answer: Capture, output: dict[str, Any], redactor: Reda
     client_error = 400 <= answer.status < 500 and answer.status not in _PASSING_4XX  # noqa: PLR2004  as above
     message = f"{shown} answered {answer.status} {answer.reason}".rstrip()
     if redirect:
-        message += f"; redirects are not followed: give the final address ({shown_location(answer.location)}) as `url`"
+        message += f"; redirects are not followed; write the final address ({shown_location(answer.location)}) as `url`"
     elif output["body"]:
         body = redactor.value(output["body"])  # before it is cut, or half a secret might be left
         text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
@@ -150,7 +150,7 @@ def _url(text: str) -> URL:
         return as_written(text)
     except ValueError:
         pass  # Its message quotes the address, with whatever is secret in it.
-    raise HandlerError("`url` is no address like https://host/path", permanent=True)
+    raise HandlerError("`url` is not an address like https://host/path", permanent=True)
 
 
 def _written(text: str, attempt: Attempt) -> str:
@@ -171,7 +171,7 @@ def _check_headers(headers: dict[str, str], url: URL) -> None:
             raise HandlerError(f"the header `{name}` has {fault} in its value", permanent=True)
     if (url.user is not None or url.password is not None) and "authorization" in map(str.lower, headers):
         raise HandlerError(
-            "`url` has a user or password and there is an `Authorization` header, and both are the same header; keep one",
+            "`url` has a user or password, and `headers` has `Authorization`, which is the same header; keep one of them",
             permanent=True,
         )
 
@@ -187,7 +187,7 @@ def _body(request: HttpParams) -> bytes | None:
     text = request.body
     if request.json_body is not None:
         if text is not None:
-            raise HandlerError("`json` and `body` exclude each other; give one of them", permanent=True)
+            raise HandlerError("`json` and `body` exclude each other; write one of them", permanent=True)
         text = _json(request.json_body)
     try:
         return None if text is None else text.encode()
@@ -202,7 +202,7 @@ def _json(value: Any) -> str:
     except (ValueError, RecursionError):
         pass
     raise HandlerError(
-        "`json` has an infinite number or NaN in it, or is nested too deep: JSON has no such", permanent=True
+        "`json` has an infinite number or NaN, or is nested too deep, which JSON does not allow", permanent=True
     )
 
 

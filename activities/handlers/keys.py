@@ -49,7 +49,7 @@ def with_keys(keys: dict[str, Any], fault: str, code: int, texts: dict[str, str]
     if size > MAX_OUTPUT - _ROOM:
         keys, fault, size = (
             {},
-            f"what the last line of stdout says takes {size} bytes, at most {MAX_OUTPUT} are kept",
+            f"the last line of stdout takes {size} bytes; at most {MAX_OUTPUT} of an output are kept",
             0,
         )
     room = MAX_OUTPUT - _ROOM - size

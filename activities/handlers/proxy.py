@@ -53,7 +53,7 @@ def proxy_for(target: URL) -> Proxy | None:
     url = _parsed(text if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text) else f"http://{text}")
     if url.scheme not in {"http", "https"} or not url.host:
         raise HandlerError(
-            f"the worker's variable `{_variable(target.scheme)}` names no proxy that can be used; "
+            f"the worker's variable `{_variable(target.scheme)}` is not a usable proxy; "
             "write one like http://proxy.internal:3128",
             kind="proxy",
         )

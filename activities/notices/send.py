@@ -167,7 +167,7 @@ def _as_written(text: str) -> URL:
     try:
         return as_written(text)
     except ValueError:
-        raise HandlerError("its address is none like https://host/path") from None
+        raise HandlerError("its address is not like https://host/path") from None
 
 
 def _address(text: str) -> URL:
@@ -187,7 +187,7 @@ async def _apprise(address: str, title: str, text: str) -> None:
     except Exception as error:  # noqa: BLE001 - over a hundred services, whose messages may quote the address
         raise HandlerError(f"apprise failed with {type(error).__name__}") from None
     if not taken:
-        raise HandlerError("the service did not take it; the worker's log says more")
+        raise HandlerError("the service did not accept it; the worker's log says more")
 
 
 def _notify(address: str, title: str, text: str) -> bool:
@@ -195,5 +195,5 @@ def _notify(address: str, title: str, text: str) -> bool:
 
     sender = apprise.Apprise()
     if not sender.add(address):
-        raise HandlerError("its address is none that apprise knows; see https://github.com/caronc/apprise/wiki")
+        raise HandlerError("apprise does not know such an address; see https://github.com/caronc/apprise/wiki")
     return bool(sender.notify(body=text or title, title=title, body_format=apprise.NotifyFormat.TEXT))

@@ -27,15 +27,15 @@ class Alterations:
         which = f"the secret {' and '.join(f'`{name}`' for name in names)}" if names else "a secret of the worker"
         self._add(
             path,
-            f"it has the text of {which} in it and was masked before it was stored; hand it over in another way, such as "
-            "a file, or give the secret a value that does not stand in ordinary text",
+            f"it contains the text of {which} and was masked before it was stored; hand it over in another way, such as "
+            "a file, or choose a value for the secret that does not occur in ordinary text",
         )
 
     def too_deep(self, path: Path) -> None:
         """What is nested too deep there was not kept."""
         self._add(
             path,
-            f"it is nested more than {MAX_DEPTH} deep and was not kept; hand it over in another way, such as a file",
+            f"it is nested more than {MAX_DEPTH} levels deep and was not kept; hand it over in another way, such as a file",
         )
 
     @property

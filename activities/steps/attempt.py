@@ -131,7 +131,7 @@ class Attempt:
             last = self.last_success
             names["last_success"] = last.scheduled_at if last else self._known_start("last_success")
             if last is None and self.call.last_success_unreadable:
-                self.note = f"`last_success` stands for the scheduled time before: {self.call.last_success_unreadable}"
+                self.note = f"`last_success` is the previous scheduled time here: {self.call.last_success_unreadable}"
         return names
 
     def _known_start(self, asked: str) -> datetime:

@@ -25,7 +25,7 @@ def parse_params(model: type[_Model], params: Any) -> _Model:
         found = "; ".join(
             _line(one) for one in error.errors(include_url=False, include_context=False, include_input=False)
         )
-    raise HandlerError(f"the parameters do not fit: {found}", permanent=True)
+    raise HandlerError(f"the parameters are wrong: {found}", permanent=True)
 
 
 def param_problems(model: type[BaseModel], params: Any) -> list[Problem]:
@@ -51,7 +51,7 @@ def _ignored_keys(model: type[BaseModel], params: Any) -> list[Problem]:
             return []
         known |= {name, field.alias or name, field.validation_alias or name}
     return [
-        Problem((key,), f"is no parameter; there are: {', '.join(sorted(known)) or 'none'}")
+        Problem((key,), f"is not a parameter; the parameters are: {', '.join(sorted(known)) or 'none'}")
         for key in params
         if key not in known
     ]
@@ -87,7 +87,7 @@ def _message(error: ErrorDetails) -> str:
         case "missing":
             return "is required"
         case "extra_forbidden":
-            return "is no parameter; remove it"
+            return "is not a parameter; remove it"
     message = error["msg"].removeprefix("Value error, ")
     if "input" not in error:
         return message

@@ -72,11 +72,11 @@ def _clean(value: Any, path: Path, changed: Callable[[Path], None]) -> Any:
 
 
 def _no_number(constant: str) -> float:
-    raise ValueError(f"{constant} is no JSON number")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise ValueError(f"{text} is no number that a computer holds")
+        raise ValueError(f"{text} is too large for a number")
     return number

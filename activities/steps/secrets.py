@@ -86,7 +86,7 @@ class SecretStore:
             value = _read(path, name)
         if value is None:
             raise HandlerError(
-                f"the secret `{name}` is not known to this worker; looked in {' and '.join(places)}", permanent=True
+                f"this worker has no secret `{name}`; it looked in {' and '.join(places)}", permanent=True
             )
         if not value:
             raise HandlerError(f"the secret `{name}` is empty in {places[-1]}", permanent=True)

@@ -25,7 +25,7 @@ _TEXT_FOLLOWS = re.compile(r"-[a-z]*c")
 _HEREDOC = re.compile(
     r"""<<-?[ \t]*(?:(?P<mark>['"])(?P<quoted>[^'"\n]+)(?P=mark)|\\(?P<escaped>\w+)|(?P<plain>[A-Za-z_]\w*))"""
 )
-_QUOTED_HEREDOC = "stands in a here-document whose end is quoted, where a shell puts nothing in; leave the quotes out"
+_QUOTED_HEREDOC = "is in a here-document whose end is quoted, where a shell fills in nothing; remove the quotes"
 
 
 def shell_places(params: dict[str, Any]) -> frozenset[int]:
@@ -50,8 +50,8 @@ def shell_problems(text: str, allowed: Collection[str]) -> Iterator[str]:
             yield message
         elif not part.quoted:
             yield (
-                f"`{{{part.text}}}` in a shell text would run what that step has said; write `{{{part.text} | sh}}`, "
-                "which is one word whatever is in it, or give it to the command in `env`"
+                f"`{{{part.text}}}` in a shell text would run the output of that step as code; write `{{{part.text} | sh}}`, "
+                "which is always one word, or pass it to the command in `env`"
             )
         elif quoting.reference("X") is None:
             yield f"`{{{part.text} | sh}}` {_QUOTED_HEREDOC}"

@@ -53,7 +53,7 @@ def read_signature(name: str, function: Callable[..., Any]) -> Handler:
         or inspect.isgeneratorfunction(function)
         or inspect.isasyncgenfunction(function)
     ):
-        raise SignatureError("is no plain or async function")
+        raise SignatureError("is not a plain or async function")
     try:
         parameters = list(inspect.signature(function, eval_str=True).parameters.values())
     except NameError as error:

@@ -39,14 +39,16 @@ def output_problem(field: str, allowed: Collection[str]) -> str | None:
     step = step_named(field)
     known = sorted(name.removeprefix(STEPS) for name in allowed if name.startswith(STEPS))
     if step is None:
-        advice = f"write `{{steps.{known[0] if known else 'NAME'}.output}}`, with the keys that lead into it after dots"
-        return f"`{{{field}}}` is no step's output; {advice}" + ("; outputs take no format" if ":" in field else "")
+        advice = f"write `{{steps.{known[0] if known else 'NAME'}.output}}`, with keys after dots"
+        return f"`{{{field}}}` is not an output of a step; {advice}" + (
+            "; outputs take no format" if ":" in field else ""
+        )
     if step in known:
         return None
     if not known:
-        return f"`{{{field}}}`: no step ends before this one starts, so that there is no output to use; name one in `needs`"
+        return f"`{{{field}}}`: no step ends before this one starts, so there is no output to use; name one in `needs`"
     return (
-        f"`{{{field}}}`: `{step}` is no step that ends before this one starts; those are: {', '.join(known)}; "
+        f"`{{{field}}}`: `{step}` is not a step that ends before this one starts; these are: {', '.join(known)}; "
         f"use one of them, or add `{step}` to `needs`"
     )
 
@@ -61,7 +63,7 @@ def pick(field: str, names: Mapping[str, Any]) -> Any:
         raise LookupError(output_problem(field, names))
     step, path = found["step"], found["path"].split(".")[1:]
     if f"{STEPS}{step}" not in names:
-        raise LookupError(f"`{{{field}}}`: the step `{step}` has no output, since it did not succeed")
+        raise LookupError(f"`{{{field}}}`: the step `{step}` has no output, because it did not succeed")
     given: Given = names[f"{STEPS}{step}"]
     if place := altered_at(path, given.altered):
         raise LookupError(f"`{{{field}}}`: {_place(step, path, place)}{place.why}")
@@ -99,8 +101,12 @@ def _into(value: Any, key: str, here: str) -> Any:
 def _why_no_keys(output: dict[str, Any]) -> str:
     """Of a command whose stdout has said none."""
     if reason := output.get("no_keys"):
-        return f"; no others, since {reason}"
-    return "; no others, since the last line of stdout is no JSON object" if output.keys() == COMMAND_KEYS else ""
+        return f"; there are no others, because {reason}"
+    return (
+        "; there are no others, because the last line of stdout is not a JSON object"
+        if output.keys() == COMMAND_KEYS
+        else ""
+    )
 
 
 def _kind(value: Any) -> str:

@@ -32,7 +32,7 @@ _SECRET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 MOST_TOLD = 20
 """Faults of one text."""
 _LONGEST_SHOWN, _LONGEST_INSIDE = 60, 1_000
-_KEY = "`{0}` is a key, and keys are literal; templates and secrets stand in values alone"
+_KEY = "`{0}` is a key, and keys are literal; write templates and secrets in values only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ def output_value(part: Part, names: Names) -> Any:
 
 def _problem(part: Part, allowed: Collection[str]) -> str | None:
     if len(part.text) > _LONGEST_INSIDE and part.kind in {"field", "secret"}:
-        return f"`{{{part.text[:_LONGEST_SHOWN]}…}}` has {len(part.text):,} characters within its braces; write {_LONGEST_INSIDE:,} at most"
+        return f"`{{{part.text[:_LONGEST_SHOWN]}…}}` has {len(part.text):,} characters within its braces; write at most {_LONGEST_INSIDE:,}"
     match part.kind:
         case "text":
             return None
@@ -217,7 +217,7 @@ def _problem(part: Part, allowed: Collection[str]) -> str | None:
         case "secret" if _SECRET_NAME.fullmatch(part.text):
             return None
         case "secret":
-            return f"`${{secret:{part.text}}}` names no secret; write letters, digits and `_`, a digit not first"
+            return f"`${{secret:{part.text}}}` is not a name of a secret; write letters, digits and `_`, and begin with no digit"
         case "field":
             return _field_problem(part, allowed)
 
@@ -225,7 +225,7 @@ def _problem(part: Part, allowed: Collection[str]) -> str | None:
 def _field_problem(part: Part, allowed: Collection[str]) -> str | None:
     name, colon, form = part.text.partition(":")
     if part.quoted:
-        return f"`| sh` quotes an output of a step for a shell text, and this is none; write `{{{part.text}}}`"
+        return f"`| sh` quotes an output for a shell text, and this is not a shell text; write `{{{part.text}}}`"
     if part.text.startswith(STEPS):
         return output_problem(part.text, allowed)
     if name not in allowed:
@@ -235,7 +235,7 @@ def _field_problem(part: Part, allowed: Collection[str]) -> str | None:
     if name not in TIMES:
         return f"`{name}` takes no format; write `{{{name}}}`"
     if not is_format(form):
-        return f"`{form}` is no date format; write one like `{{{name}:%Y-%m-%d}}`, or `{{{name}}}` for RFC 3339"
+        return f"`{form}` is not a date format; write one like `{{{name}:%Y-%m-%d}}`, or `{{{name}}}` for RFC 3339"
     return None
 
 
@@ -247,4 +247,4 @@ def _unknown(part: Part, allowed: Collection[str]) -> str:
         hint = f"write `${{secret:NAME}}` for a secret, or {hint}"
     elif part.after_dollar:
         hint = f"{hint} leaves it to the shell"
-    return f"`{shown}` is not known here; the names are {', '.join(sorted(name for name in allowed if not name.startswith(STEPS)))}; {hint}"
+    return f"`{shown}` is not a template here; the names are {', '.join(sorted(name for name in allowed if not name.startswith(STEPS)))}; {hint}"

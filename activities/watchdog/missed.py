@@ -37,7 +37,7 @@ NOT_TAKEN = 2
 """Events of a run that no worker has taken: it was started, and its first task waits."""
 NOT_DONE = frozenset({"too_late", "skipped"})
 """Outcomes of runs that began late and did nothing; for one that was superseded a newer one ran."""
-GONE = Finding("other", "its schedule is not there; a sync makes it again")
+GONE = Finding("other", "its schedule is missing; a sync creates it again")
 JUST_AFTER = timedelta(microseconds=1)
 
 
@@ -96,9 +96,9 @@ class WatchActivities:
             return None
         state = schedule.schedule.state
         if state.paused:
-            return Finding("paused", f"its schedule is paused: {state.note or 'no note says why'}")
+            return Finding("paused", f"its schedule is paused: {state.note or 'there is no note'}")
         if state.limited_actions and not state.remaining_actions:
-            return Finding("other", "its schedule has no actions left")
+            return Finding("other", "its schedule has no remaining actions")
         return await self._instead(schedule, job, at, now)
 
     async def _instead(
@@ -156,7 +156,7 @@ def _did_nothing(run: WorkflowExecutionDescription) -> Finding | None:
     """Whether a run began too late to do its work."""
     if not (outcome := _not_done(run)):
         return None
-    return Finding("other", f"it could start only at {stamp(run.start_time)}, and so ended as {outcome}")
+    return Finding("other", f"it could start only at {stamp(run.start_time)}, so it ended as {outcome}")
 
 
 def _decided_for_it(run: WorkflowExecutionDescription) -> Finding | None:
@@ -165,7 +165,7 @@ def _decided_for_it(run: WorkflowExecutionDescription) -> Finding | None:
         return None
     began = stamp(run.start_time)
     return Finding(
-        "other", f"nothing could start before {began}; {run.id} ended as {outcome}, and speaks for it as well"
+        "other", f"nothing could start before {began}; {run.id} ended as {outcome}, and stands for this time, too"
     )
 
 

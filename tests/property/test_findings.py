@@ -160,7 +160,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("zone-fixed-offset", {"timezone": "EST"}, "EST is an abbreviation or a fixed offset"),
     ("zone-fixed-offset", {"timezone": "Etc/GMT+5"}, "Etc/GMT+5 is an abbreviation"),
     ("zone-fixed-offset", {"schedule": "CRON_TZ=GMT 0 8 * * *"}, "GMT is an abbreviation"),
-    ("nothing-to-move", {"on_holiday": "next_business_day"}, "there are none"),
+    ("nothing-to-move", {"on_holiday": "next_business_day"}, "the job has neither"),
     (
         "command-one-text",
         {"run": {"command": ["curl -fsS https://x.example/ping"]}},

@@ -160,5 +160,5 @@ async def test_a_value_with_a_secret_in_it_fails_the_step_that_uses_it(client: C
             assert (await ended(run)).steps[1].output["stdout"] == "4711\n"
         else:
             told = await failure(run)
-            assert "`{steps.export.output.file}`: it has the text of the secret `DB_USER` in it" in told.message
+            assert "`{steps.export.output.file}`: it contains the text of the secret `DB_USER`" in told.message
             assert told.result["steps"][0]["output"]["file"] == "/data/***/export.csv"

@@ -528,7 +528,7 @@ async def test_a_step_that_failed_has_no_output_for_those_after_it(client: Clien
     ended = await failure(await start(client, a_job(name, *steps), name))
     assert ended.message == "step post: post is broken"
     assert ended.result["steps"][1]["reason"] == (
-        "`{steps.post.output.id}`: the step `post` has no output, since it did not succeed"
+        "`{steps.post.output.id}`: the step `post` has no output, because it did not succeed"
     )
 
 

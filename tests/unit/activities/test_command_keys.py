@@ -72,7 +72,7 @@ def test_keys_have_the_room_before_texts(size: int, text: str) -> None:
 
 
 def test_a_step_that_asks_for_a_key_is_told_why_there_is_none() -> None:
-    for stdout, why in (("done", "is no JSON object"), ('{"rows": 3,}', "is not valid JSON")):
+    for stdout, why in (("done", "is not a JSON object"), ('{"rows": 3,}', "is not valid JSON")):
         output = with_keys(*keys_of(stdout.encode(), cut=False), 0, {"stdout": stdout, "stderr": ""})
         with pytest.raises(Exception, match=why):
             render("{steps.export.output.rows}", {"steps.export": Given(output)})

@@ -124,7 +124,7 @@ def test_what_a_step_gave_back_and_nobody_can_read_is_a_failure_of_that_step() -
     for unreadable in (payload([]), payload({"name": 3}), unknown, Payload(metadata=payload(1).metadata, data=b"{")):
         [result] = OURS.from_payloads([unreadable], [StepResult])
         assert (result.outcome, result.output) == ("failed", None)
-        assert result.reason.startswith("what it gave back cannot be read: ")
+        assert result.reason.startswith("its result cannot be read: ")
     [child] = OURS.from_payloads([unknown], [ChildOutput])
     assert "of-tomorrow" in child
     assert OURS.from_payloads([payload({"a": [1]})], [ChildOutput]) == [{"a": [1]}]

@@ -142,7 +142,11 @@ def test_unknown_handler_is_a_permanent_error_with_a_near_miss() -> None:
         ({}, ("params", "table"), "is required"),
         ({"table": "t", "keep_days": 0}, ("params", "keep_days"), "greater than or equal to 1; it is 0"),
         ({"table": "t", "keep_days": "many"}, ("params", "keep_days"), "integer"),
-        ({"table": "t", "keep_day": 3}, ("params", "keep_day"), "no parameter; there are: before, keep_days, mode"),
+        (
+            {"table": "t", "keep_day": 3},
+            ("params", "keep_day"),
+            "not a parameter; the parameters are: before, keep_days, mode",
+        ),
         ({"table": "t", "mode": "x"}, ("params", "mode"), "'soft' or 'hard'"),
         ({"table": "t", "tables": "x"}, ("params", "tables"), "list"),
         ({"table": "t", "tables": {"a": "{job}"}}, ("params", "tables"), "list"),

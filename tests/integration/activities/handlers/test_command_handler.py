@@ -325,7 +325,7 @@ async def test_a_process_that_answers_sigterm_by_starting_anew_in_another_sessio
         ("""echo '[1, 2]'""", {}),
         (
             """echo '{{"ratio": NaN}}'""",
-            {"no_keys": "the last line of stdout is not valid JSON: NaN is no JSON number"},
+            {"no_keys": "the last line of stdout is not valid JSON: NaN is not a JSON number"},
         ),
         ("""echo '{{"stdout": "mine", "exit_code": 7, "rows": 3}}'""", {"rows": 3}),
         ("true", {}),
@@ -363,5 +363,5 @@ async def test_a_last_success_that_cannot_be_read_is_told_with_the_time_that_sta
         result = await made.run(call)
         other = await made.run(replace(call, step=replace(call.step, params={"argv": ["true"]})))
     assert result.output["stdout"] == "2027-02-28\n"
-    assert result.reason == f"`last_success` stands for the scheduled time before: {unreadable}"
+    assert result.reason == f"`last_success` is the previous scheduled time here: {unreadable}"
     assert other.reason == ""

@@ -344,7 +344,7 @@ async def test_user_and_password_in_the_address_authenticate_and_stay_out_of_mes
         ({"url": "ftp://admin:hunter2@host/x"}, "no address"),
         ({"url": "http://admin:hunter2@host:99999/"}, "no address"),
         ({"url": "http://127.0.0.1:1/", "json": {}, "body": "x"}, "exclude each other"),
-        ({"url": "http://127.0.0.1:1/", "methode": "GET"}, "`methode` is no parameter"),
+        ({"url": "http://127.0.0.1:1/", "methode": "GET"}, "`methode` is not a parameter"),
         ({"url": "http://127.0.0.1:1/", "method": "BREW"}, "`method`"),
         ({}, "`url` is required"),
         ({"url": "http://127.0.0.1:9", "json": {"a": "hunter2 \ud800"}}, "half a character"),

@@ -67,7 +67,7 @@ async def test_apprise_gets_title_and_text() -> None:
     ("url", "reason"),
     [
         (f"http://127.0.0.1:9/{SECRET}", "channel hook: no answer: ClientConnectorError"),
-        (f"not an address {SECRET}", "channel hook: its address is none like https://host/path"),
+        (f"not an address {SECRET}", "channel hook: its address is not like https://host/path"),
         (f"http://{SECRET}.invalid/", "channel hook: no answer: ClientConnectorDNSError"),
     ],
 )
@@ -84,14 +84,14 @@ async def test_an_answer_that_refuses_is_told_without_the_address_and_says_when_
 
 
 async def test_an_unknown_secret_and_an_unknown_service_are_told() -> None:
-    assert "the secret `GONE` is not known" in (await failure(Target("hook", url="${secret:GONE}"))).message
+    assert "this worker has no secret `GONE`" in (await failure(Target("hook", url="${secret:GONE}"))).message
     error = await failure(Target("ops", apprise="${secret:URL}"), URL=f"nothing://{SECRET}")
-    assert error.message.startswith("channel ops: its address is none that apprise knows")
+    assert error.message.startswith("channel ops: apprise does not know such an address")
 
 
 async def test_a_service_that_apprise_cannot_reach_is_tried_again() -> None:
     error = await failure(Target("ops", apprise="${secret:URL}"), URL=f"json://127.0.0.1:9/{SECRET}")
-    assert error.message == "channel ops: the service did not take it; the worker's log says more"
+    assert error.message == "channel ops: the service did not accept it; the worker's log says more"
 
 
 async def test_a_ping_keeps_the_query_and_names_the_run() -> None:

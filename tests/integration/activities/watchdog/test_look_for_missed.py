@@ -115,11 +115,11 @@ async def test_a_run_that_did_nothing_since_it_was_late(
     await (await run(client, job, search_attributes=marks)).terminate()
     [reason] = await reasons(client, job)
     assert reason.startswith("it could start only at 20")
-    assert reason.endswith(", and so ended as too_late")
+    assert reason.endswith(", so it ended as too_late")
 
 
 async def test_a_schedule_that_is_not_there(client: Client, name: str) -> None:
-    assert await reasons(client, name) == ["its schedule is not there; a sync makes it again"]
+    assert await reasons(client, name) == ["its schedule is missing; a sync creates it again"]
 
 
 async def test_a_schedule_with_no_actions_left(client: Client, name: str) -> None:
@@ -127,7 +127,7 @@ async def test_a_schedule_with_no_actions_left(client: Client, name: str) -> Non
     handle = client.get_schedule_handle(name)
     while (await handle.describe()).schedule.state.remaining_actions:  # noqa: ASYNC110 - the server tells nobody
         await asyncio.sleep(0.1)
-    assert await reasons(client, name) == ["its schedule has no actions left"]
+    assert await reasons(client, name) == ["its schedule has no remaining actions"]
 
 
 async def test_a_paused_schedule_is_told_an_hour_later(client: Client, name: str) -> None:

@@ -48,7 +48,7 @@ async def test_a_test_is_sent_by_a_worker_and_what_did_not_take_it_is_told(
     assert service.events() == ["test"]
     assert (refused.code, refused.stderr) == (1, "channel hook: it answered 500 Internal Server Error\n")
     assert unknown.code == 1
-    assert "the secret `GONE` is not known to this worker" in unknown.stderr
+    assert "this worker has no secret `GONE`" in unknown.stderr
 
 
 async def test_a_channel_that_there_is_not_is_told(server: DevServer, name: str, tmp_path: Path) -> None:

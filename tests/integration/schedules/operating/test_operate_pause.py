@@ -138,8 +138,8 @@ async def test_what_an_operator_does_meanwhile_is_respected(scene: Scene, server
 
     said = await until_ended(scene, by_hand)
     assert await state(scene, by_hand) == (True, "mine, for good")
-    assert said == "left alone: it is paused for another reason by now: mine, for good"
-    assert await until_ended(scene, resumed) == "left alone: it is not paused any more"
+    assert said == "nothing done: it is now paused for another reason: mine, for good"
+    assert await until_ended(scene, resumed) == "nothing done: it is no longer paused"
     assert await state(scene, resumed) == (False, "mine, at work")
     assert (await state(scene, replaced))[0]
 

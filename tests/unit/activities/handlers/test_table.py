@@ -27,7 +27,7 @@ def handlers() -> Handlers:
     [
         ("http", {"url": "http://127.0.0.1/"}, ""),
         ("command", {"argv": ["true"]}, "commands are not allowed on this worker"),
-        ("python", {"handler": "export"}, "there is no handler `export`; registered are: none"),
+        ("python", {"handler": "export"}, "there is no handler `export`; the registered handlers are: none"),
         ("workflow", {"type": "Reconcile"}, ""),
         ("workflow", {"type": "Settle"}, "no workflow type `Settle` on this worker"),
     ],

@@ -42,7 +42,7 @@ def test_a_masked_value_fails_the_step_that_uses_it_and_names_the_secret() -> No
     assert "the secret `DB_USER`" in message
     assert "app" not in message
     assert used("{steps.export.output.rows}", output) == 3
-    assert "`steps.export.output.file`: it has the text of" in refusal("{steps.export.output}", output)
+    assert "`steps.export.output.file`: it contains the text of" in refusal("{steps.export.output}", output)
     assert "`DB_USER`" in refusal("{steps.export.output.file.x}", output)
 
 
@@ -98,7 +98,7 @@ def test_what_is_nested_too_deep_is_not_used_either() -> None:
     for _ in range(200):
         deep = [deep]
     output = stored({"deep": deep, "n": 1})
-    assert "nested more than 100 deep" in refusal("{steps.export.output.deep.0}", output)
+    assert "nested more than 100 levels deep" in refusal("{steps.export.output.deep.0}", output)
     assert used("{steps.export.output.n}", output) == 1
 
 

@@ -110,15 +110,15 @@ def test_outputs_of_all_steps_before_may_be_used() -> None:
         (
             {"http": {"url": URL, "json": ["{steps.tell.output}"]}},
             "steps.1.http.json.0",
-            "`tell` is no step that ends before this one starts; those are: export",
+            "`tell` is not a step that ends before this one starts; these are: export",
         ),
-        ({"http": {"url": URL + "/{steps.post.output.id}"}}, "steps.1.http.url", "`post` is no step that ends before"),
+        ({"http": {"url": URL + "/{steps.post.output.id}"}}, "steps.1.http.url", "`post` is not a step that ends before"),
         ({"http": {"url": URL + "/{steps.export.rows}"}}, "steps.1.http.url", "write `{steps.export.output}`"),
         ({"http": {"url": URL + "/{steps.export.output:%F}"}}, "steps.1.http.url", "outputs take no format"),
         (
             {"http": None, "command": {"argv": ["echo '{steps.export.output.name}'"], "shell": True}},
             "steps.1.command.argv.0",
-            "write `{steps.export.output.name | sh}`, which is one word",
+            "write `{steps.export.output.name | sh}`, which is always one word",
         ),
         (
             {"compensate": {"command": ["env", "bash", "-ec", "rm {steps.post.output.body.file}"]}},
@@ -128,13 +128,13 @@ def test_outputs_of_all_steps_before_may_be_used() -> None:
         (
             {"http": {"url": URL + "/{steps.export.output.name | sh}"}},
             "steps.1.http.url",
-            "this is none; write `{steps.export.output.name}`",
+            "this is not a shell text; write `{steps.export.output.name}`",
         ),
-        ({"http": {"url": URL, "json": "{attempt}"}}, "steps.1.http.json", "`{attempt}` is not known here"),
+        ({"http": {"url": URL, "json": "{attempt}"}}, "steps.1.http.json", "`{attempt}` is not a template here"),
         (
             {"compensate": {"command": ["./undo.sh", "{steps.tell.output}"]}},
             "steps.1.compensate.command.argv.1",
-            "those are: export, post",
+            "these are: export, post",
         ),
         (
             {"compensate": {"python": {"handler": "cleanpu"}}},
