@@ -234,7 +234,7 @@ async def test_the_end_of_the_embedded_server_is_said_and_ends_the_rest(tmp_path
         [server] = servers(running)
         server.kill()
         assert await running.wait(timeout=60) == 1
-        assert "the embedded Temporal ended by itself" in "\n".join(running.err)
+        assert "the embedded Temporal server ended" in "\n".join(running.err)
         assert "Traceback" not in "\n".join(running.err)
         await until_none_left(running.mark, timeout=5)
 
@@ -276,7 +276,7 @@ async def test_a_damaged_database_of_the_demo_service_is_named(tmp_path: Path) -
     (tmp_path / ".tickwright" / "demo.db").write_text("no database " * 100)
     ended = await run_command("worker.dev", cwd=tmp_path)
     assert ended.code == 2
-    assert "demo.db is no database" in ended.stderr
+    assert "demo.db is not a database" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

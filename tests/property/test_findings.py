@@ -53,7 +53,7 @@ FORKED = [
 
 CASES: list[tuple[str, dict[str, Any], str]] = [
     ("never-fires", {"schedule": "0 0 30 2 *"}, "never fires: no such date exists"),
-    ("never-fires", {"schedule": {"at": "2027-12-24T09:00"}, "except": ["freeze"]}, "leave no day on which it could"),
+    ("never-fires", {"schedule": {"at": "2027-12-24T09:00"}, "except": ["freeze"]}, "leave no day"),
     (
         "never-fires",
         {"schedule": {"cron": "cron(0 9 ? * 1 2150)", "dialect": "eventbridge"}},
@@ -146,13 +146,13 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (
         "not-compensated",
         {"overlap": "terminate_other", "run": None, "steps": [{"name": "post", **ECHO, "compensate": ECHO}]},
-        "nothing takes back what post did; choose cancel_other",
+        "post cannot be compensated; choose cancel_other",
     ),
     # From Friday 17:59 to Monday 09:00 is 63 h 1 min, in which the server holds 540 runs, and nearly 540 of the day before.
     (
         "catch-up-crowd",
         {"schedule": "* 9-17 * * 1-5", "overlap": "allow_all", "timeout": "30s"},
-        "look back for 2d15h1m10s",
+        "up to 2d15h1m10s old",
     ),
     ("zone-fixed-offset", {"timezone": "Greenwich"}, "Greenwich is an abbreviation"),
     ("zone-fixed-offset", {"timezone": "Zulu"}, "or UTC"),
@@ -164,11 +164,11 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (
         "command-one-text",
         {"run": {"command": ["curl -fsS https://x.example/ping"]}},
-        "write one item a word: [curl, -fsS, https",
+        "write one item for each word: [curl, -fsS, https",
     ),
     ("command-one-text", {"run": {"command": ["/usr/bin/curl -fsS x"]}}, "the name of one program"),
-    ("command-shell-word", {"run": {"command": ["pg_dump", "shop", "|", "gzip"]}}, "`|` is an argument like any other"),
-    ("command-shell-word", {"run": {"command": ["echo", "hi", ">>", "log"]}}, "`>>` is an argument like any other"),
+    ("command-shell-word", {"run": {"command": ["pg_dump", "shop", "|", "gzip"]}}, "`|` is an ordinary argument here"),
+    ("command-shell-word", {"run": {"command": ["echo", "hi", ">>", "log"]}}, "`>>` is an ordinary argument here"),
     ("command-variable", {"run": {"command": ["ls", "$HOME"]}}, "no shell replaces"),
     ("command-variable", {"run": {"command": ["tar", "czf", "~/b.tgz", "/etc"]}}, "no shell replaces"),
     ("command-variable", {"run": {"command": ["tar", "czf", "b-`date`.tgz", "/etc"]}}, "no shell replaces"),
@@ -322,7 +322,7 @@ def test_a_watchdog_that_depends_on_what_it_watches_is_told_once_for_its_queue()
     watched = [job(f"j{number}", on_missed=["ops"]) for number in range(3)]
     own = [each for each in found(*watched) if each.id == "watchdog-on-own-queue"]
     assert [each.severity for each in own] == ["info"]
-    assert own[0].message.startswith("`on_missed` of j0, j1, j2 is looked after from the task queue `tickwright` that")
+    assert own[0].message.startswith("`on_missed` of j0, j1, j2 is watched from the task queue `tickwright` that")
     for jobs in (
         [*watched, job("side", task_queue="side")],
         [job("a", on_missed={"channels": ["ops"], "task_queue": "eyes"})],

@@ -77,7 +77,7 @@ async def test_a_page_of_the_web_ui_may_call_and_any_other_may_not() -> None:
         _, _, refused = await ask(codec_server(), "/decode", "", "OPTIONS", Origin=origin, **asked)
         assert not [name for name in refused if name.startswith("Access-Control")]
         status, text, _ = await ask(codec_server(), "/decode", payloads(PLAIN), Origin=origin)
-        assert (status, "name it with --origin" in text) == (403, True)
+        assert (status, "add it with --origin" in text) == (403, True)
 
 
 @pytest.mark.parametrize("given", ["", "Bearer", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}é"])
@@ -148,7 +148,7 @@ async def show(server: DevServer, workflow_id: str, *options: str) -> str:
     ("arguments", "env", "said"),
     [
         ([], {}, "there are no keys; set TICKWRIGHT_CODEC_KEYS_FILE or TICKWRIGHT_CODEC_KEYS"),
-        (["--address", "0.0.0.0:0"], {KEYS: SETTING}, "--address 0.0.0.0 can be reached by others"),
+        (["--address", "0.0.0.0:0"], {KEYS: SETTING}, "--address 0.0.0.0 can be reached from other machines"),
         (["--address", "8888"], {KEYS: SETTING}, "'8888' is no address; write host:port"),
     ],
 )

@@ -83,7 +83,7 @@ async def test_which_build_started_it_is_told_and_no_date_that_is_only_a_mark(
     [occurrence] = document["occurrences"]
     assert (occurrence["origin"], occurrence["run"]["build"]) == ("new_build", "build-two")
     text, document = await asked("explain", job, occurrence["scheduled_at"])
-    assert "yes: a new build of the workers came up" in text
+    assert "yes: a new build of the workers started" in text
     assert "by hand" not in text
     assert document["due"] == "new_build"
     text, document = await asked("status", str(deploy.folder))
@@ -92,7 +92,7 @@ async def test_which_build_started_it_is_told_and_no_date_that_is_only_a_mark(
     assert state["next"] is None
     await asked("forecast", str(deploy.folder))
     text = (await run_command("schedules", "next", job, str(deploy.folder))).stdout
-    assert "workers start it when a new build of them comes up" in text
+    assert "it runs once for each new build of the workers" in text
 
 
 async def test_two_workers_of_a_build_that_come_up_together_run_it_once(

@@ -149,7 +149,7 @@ async def test_a_proxy_that_is_none_is_named_by_its_variable_and_may_be_mended(
     monkeypatch.setenv("HTTP_PROXY", text)
     async with bench() as made:
         error = await failure_of(made, get("http://127.0.0.1:9/x"))
-    assert "`HTTP_PROXY` names no proxy" in error.message
+    assert "`HTTP_PROXY` is not a usable proxy" in error.message
     assert "hunter2" not in error.message
     assert not error.non_retryable
 
@@ -165,8 +165,8 @@ async def test_a_proxy_that_is_none_is_named_by_its_variable_and_may_be_mended(
         ({"headers": {"X A": "a"}}, "`X A` is not the name of a header"),
         ({"body": "a\ud83d"}, "the body has half a character"),
         ({"headers": {"authorization": "t"}, "url": "http://u:p@127.0.0.1:9/"}, "keep one"),
-        ({"url": "http://:80/"}, "`url` is no address"),
-        ({"url": "ftp://x/"}, "`url` is no address"),
+        ({"url": "http://:80/"}, "`url` is not an address"),
+        ({"url": "ftp://x/"}, "`url` is not an address"),
     ],
 )
 async def test_each_fault_has_a_message_of_its_own_and_no_attempt_can_mend_it(

@@ -132,4 +132,4 @@ async def test_a_step_is_given_the_text_and_nothing_runs(tmp_path: Path) -> None
                 result = await made.run(call)
                 assert result.output["stdout"] == "file x'; touch pwned; '\n"
         error = await failure_of(made, told(["echo", V]))
-    assert "this is none; write `{steps.export.output.v}`" in error.message
+    assert "this is not a shell text; write `{steps.export.output.v}`" in error.message

@@ -151,7 +151,7 @@ async def test_what_others_made_is_taken_over_with_nothing_changed(server: DevSe
 
     again = await export(server)
     assert again.code == 0
-    assert f"0 of 0 schedules written; {len(before)} belong to a project already" in again.stderr
+    assert f"0 of 0 schedules written; {len(before)} already belong to a project" in again.stderr
     assert again.stdout.endswith("jobs: {}\n")
 
 
@@ -174,7 +174,7 @@ async def test_what_no_spec_can_say_is_said(server: DevServer, tmp_path: Path) -
     said = exported.stderr
     for line in (
         "limited: only 3 more starts are allowed",
-        "bytes (left out): action.args[0] is no JSON",
+        "bytes (left out): action.args[0] is not JSON",
         "jitter: spec.jitter is 1.500s, and would be 1s",
         "a name / no job has (left out): name: ",
         "never (left out): schedule: ",

@@ -74,7 +74,7 @@ def test_without_a_path_the_files_of_this_directory_are_meant(tmp_path: Path) ->
         (["--cron", "0 8 * * *", "--dialect", "vixie"], "--dialect: "),
         (["--cron", "0 8 * * *", "--from", "yesterday"], "--from yesterday: write a time"),
         (["--cron", "0 8 * * *", "--count", "0"], "--count 0: write a number"),
-        (["payroll", "--timezone", "UTC"], "--timezone: goes with --cron only"),
+        (["payroll", "--timezone", "UTC"], "--timezone: only for --cron"),
         (["payrol", str(GOOD / "calendars.yaml")], "did you mean `payroll`?"),
         ([], "write either a JOB or --cron EXPR"),
         (["payroll", "--cron", "0 8 * * *"], "write either a JOB or --cron EXPR"),

@@ -150,9 +150,9 @@ async def test_watch_shows_the_table_until_interrupted(scene: Scene, server: Dev
         (["runs", "x", "--outcome", "suceeded"], "did you mean `succeeded`?"),
         (["status", "--since", "yesterday"], 'yesterday" is not a time; write 24h'),
         (["status", "--owner", "billing"], "write project/environment"),
-        (["status", "--label", "team=a"], "give their PATH"),
+        (["status", "--label", "team=a"], "write their PATH"),
         (["status", "--env", "prod"], "--env: environments are in the spec files; write their PATH, too"),
-        (["status", "--watch", "--output", "json"], "--watch is for people"),
+        (["status", "--watch", "--output", "json"], "--watch does not go with --output json"),
         (["forecast", "--for", "90d"], "up to 35d"),
     ],
 )

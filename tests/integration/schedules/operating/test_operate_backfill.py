@@ -244,7 +244,7 @@ async def test_again_repeats_what_succeeded_with_other_keys_and_a_failure_is_tol
         failed = await done(server, "backfill", bad, *span, code=1)
 
     assert refused.code == 2
-    assert "2 of them have succeeded already" in refused.stderr
+    assert "2 of these occurrences have already succeeded" in refused.stderr
     assert diary.times == hours(2, 1, 2, 1)
     assert [("/rerun-" in key) for key in diary.keys] == [False, False, True, True]
     assert failed["failed"] == 2

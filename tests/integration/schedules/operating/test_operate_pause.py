@@ -265,7 +265,7 @@ async def test_wrong_calls_change_nothing(scene: Scene, server: DevServer) -> No
     await scene.client.get_schedule_handle(job).pause(note="by hand")
 
     assert [each.code for each in refused] == [2] * 5
-    assert "a time to come" in refused[0].stderr
+    assert "has passed; write a later time" in refused[0].stderr
     assert f"did you mean `{job}`?" in refused[1].stderr
     assert "matches `no-such-*`" in refused[2].stderr
     assert "500 at most" in refused[3].stderr

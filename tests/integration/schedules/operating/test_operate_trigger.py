@@ -90,7 +90,7 @@ async def test_an_occurrence_that_never_ran_runs_under_its_own_id_and_counts(
 
     assert told["workflow_id"] == f"{job}-{at}"
     assert twice.code == 2
-    assert "has succeeded already" in twice.stderr
+    assert "has already succeeded" in twice.stderr
     assert "--again" in twice.stderr
     assert again["result"] == "succeeded"
     assert diary.times == [at, at]

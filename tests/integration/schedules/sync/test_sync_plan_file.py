@@ -106,7 +106,7 @@ async def test_a_plan_never_takes_the_place_of_specs(deploy: Deploy) -> None:
     for file in (deploy.folder / "plan.json", deploy.folder / "jobs.json", deploy.folder / "a" / "plan.yaml"):
         refused = await deploy.run("--plan-out", str(file))
         assert refused.code == 2
-        assert f"--plan-out {file}: would be read as a spec file" in refused.stderr
+        assert f"--plan-out {file}: the next sync would read it as a spec file" in refused.stderr
     assert json.loads((deploy.folder / "jobs.json").read_text())["jobs"]
     for file in (deploy.folder / ".plan.json", deploy.folder / "plan.txt", deploy.folder.parent / "plan.json"):
         assert (await deploy.run("--plan-out", str(file))).code == 0
@@ -194,4 +194,4 @@ async def test_a_kept_plan_takes_no_other_rules(deploy: Deploy, tmp_path: Path, 
     assert (await deploy.run("--plan-out", str(plan))).code == 0
     refused = await deploy.run("--apply-plan", str(plan), option)
     assert refused.code == 2
-    assert "give --no-prune and --adopt with --plan-out" in refused.stderr
+    assert "write --no-prune and --adopt with --plan-out" in refused.stderr

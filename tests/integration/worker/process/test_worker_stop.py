@@ -328,7 +328,7 @@ async def test_a_server_that_hangs_does_not_hold_a_drain(name: str, tmp_path: Pa
         with own_server.hung():
             running.signal(signal.SIGTERM)
             assert await running.wait(timeout=20) == 1
-        await running.until(lambda: "without the server's answer" in running.err[-1], "the reason")
+        await running.until(lambda: "before the server had answered" in running.err[-1], "the reason")
         await until_none_left(running.mark, timeout=1)
 
 

@@ -112,7 +112,11 @@ def test_outputs_of_all_steps_before_may_be_used() -> None:
             "steps.1.http.json.0",
             "`tell` is not a step that ends before this one starts; these are: export",
         ),
-        ({"http": {"url": URL + "/{steps.post.output.id}"}}, "steps.1.http.url", "`post` is not a step that ends before"),
+        (
+            {"http": {"url": URL + "/{steps.post.output.id}"}},
+            "steps.1.http.url",
+            "`post` is not a step that ends before",
+        ),
         ({"http": {"url": URL + "/{steps.export.rows}"}}, "steps.1.http.url", "write `{steps.export.output}`"),
         ({"http": {"url": URL + "/{steps.export.output:%F}"}}, "steps.1.http.url", "outputs take no format"),
         (
