@@ -12,9 +12,9 @@ from schedules.importing.proof import Proof
 
 MEANING: Final[dict[JobClass, str]] = {
     "exact": "the same as before",
-    "changed": "the same but for what is said",
+    "changed": "the same, except for the remarks",
     "decide": "written commented out: it needs an answer",
-    "cannot": "not written: no spec says it",
+    "cannot": "not written: no spec can express it",
 }
 WORDS: Final = {"kept": "note", "hint": "hint", "changed": "changed", "question": "question", "refused": "cannot"}
 

@@ -186,7 +186,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
         "a template of another system",
     ),
     ("crontab-percent", {"run": {"command": ["date", "+\\%Y"]}}, "is how a crontab writes `%`"),
-    ("label-renamed", {"labels": {"severity": "low"}}, "this one is `exported_severity` there"),
+    ("label-renamed", {"labels": {"severity": "low"}}, "this one becomes `exported_severity` there"),
     (
         "secret-ordinary",
         {"run": {"command": {"argv": ["x"], "env": {"U": "${secret:DB_USER}"}}}},

@@ -214,7 +214,9 @@ def _told(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> tuple[Policy
         ),
         Policy(
             "missed runs",
-            "catchup=False: not made up for" if given.get("catchup") is False else "every interval is made up for",
+            "catchup=False: missed intervals do not run"
+            if given.get("catchup") is False
+            else "every missed interval runs",
             "catchup: skip" if given.get("catchup") is False else "catchup: run_all, the newest 100",
         ),
         Policy("retries", f"{retries} retries", f"{int(retries) + 1 if isinstance(retries, int) else 1} attempts"),
@@ -223,5 +225,5 @@ def _told(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> tuple[Policy
             "dagrun_timeout, execution_timeout",
             "deadline of the job, timeout of a step, or the timeout that you gave",
         ),
-        Policy("who is told", "on_failure_callback, email_on_failure", "nobody, until you add `on_failure`"),
+        Policy("notices", "on_failure_callback, email_on_failure", "none, until you add `on_failure`"),
     )

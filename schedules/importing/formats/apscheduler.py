@@ -24,7 +24,7 @@ UNITS: Final = {"weeks": 604_800, "days": 86_400, "hours": 3_600, "minutes": 60,
 POLICIES: Final = (
     Policy("retries", "none", "none, until you add `retry`"),
     Policy("timeout", "none: a run may hang for ever", "the timeout that you gave"),
-    Policy("who is told", "nobody", "nobody, until you add `on_failure`"),
+    Policy("notices", "none", "none, until you add `on_failure`"),
 )
 
 

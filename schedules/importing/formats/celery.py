@@ -28,7 +28,7 @@ POLICIES: Final = (
     ),
     Policy("retries", "the task's own", "none, until you add `retry`"),
     Policy("timeout", "the worker's task_time_limit", "the timeout that you gave"),
-    Policy("who is told", "nobody", "nobody, until you add `on_failure`"),
+    Policy("notices", "none", "none, until you add `on_failure`"),
 )
 TASK_CODE: Final = (
     "the task {task} is code of a Celery worker; here a function registered as @handler({task!r}) has to do it"

@@ -94,7 +94,7 @@ def policies_of(spec: Mapping[str, Any], job_spec: Mapping[str, Any]) -> tuple[P
             if job_spec.get("activeDeadlineSeconds")
             else "the timeout that you gave for an attempt",
         ),
-        Policy("who is told", "nobody", "nobody, until you add `on_failure`"),
+        Policy("notices", "none", "none, until you add `on_failure`"),
     )
 
 

@@ -148,7 +148,7 @@ def _remarks(state: _State, schedule: str, user: str) -> Iterator[Remark]:
         yield Remark(
             "mailto",
             "changed",
-            f"cron mails all that a run prints {to}; here people are told of failures (`on_failure`)",
+            f"cron mails all that a run prints {to}; here people get notices of failures (`on_failure`)",
         )
     if user:
         yield Remark(

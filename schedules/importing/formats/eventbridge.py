@@ -189,8 +189,8 @@ def _told(target: Mapping[str, Any]) -> tuple[Policy, ...]:
         Policy("retries", "MaximumRetryAttempts, 185 by default", "retry.max_attempts: one more"),
         Policy("timeout", "the target's own", "the timeout that you gave"),
         Policy(
-            "who is told",
-            "a dead-letter queue" if target.get("DeadLetterConfig") else "nobody",
-            "nobody, until you add `on_failure`",
+            "notices",
+            "a dead-letter queue" if target.get("DeadLetterConfig") else "none",
+            "none, until you add `on_failure`",
         ),
     )

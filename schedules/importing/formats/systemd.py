@@ -207,5 +207,5 @@ def _told(timer: Unit) -> tuple[Policy, ...]:
         Policy("missed runs", missed, f"catchup: {'run_latest' if persistent else 'skip'}"),
         Policy("retries", "none, but for Restart=", "none"),
         Policy("timeout", "TimeoutStartSec of the service", "its timeout, or the one that you gave"),
-        Policy("who is told", "OnFailure= of the service", "nobody, until you add `on_failure`"),
+        Policy("notices", "OnFailure= of the service", "none, until you add `on_failure`"),
     )

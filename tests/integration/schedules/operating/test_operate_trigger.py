@@ -166,7 +166,7 @@ async def test_times_that_cannot_be_triggered_are_refused_with_what_to_write(sce
 
     assert [each.code for each in refused] == [2, 2, 2, 2]
     assert "nearest: " in refused[0].stderr
-    assert "still to come" in refused[1].stderr
+    assert "has not come yet" in refused[1].stderr
     assert "--scheduled-at T" in refused[2].stderr
     assert f"did you mean `{job}`?" in refused[3].stderr
 
