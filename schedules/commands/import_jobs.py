@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Write a spec file from a crontab, files of /etc/cron.d, Kubernetes CronJobs, systemd timers, Celery beat, EventBridge, Airflow "
         "or APScheduler, and a report that compares the times of both systems over a year. Nothing that is imported is run. "
         "Exit codes: 0 every job is written; 1 the file exists and differs, or with --strict a job is not exact; "
-        "2 wrong call, or a source that cannot be read; 3 a job needs an answer."
+        "2 wrong call or source; 3 a job needs an answer."
     )
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help="file, folder of files, or - for standard input")
     parser.add_argument(
