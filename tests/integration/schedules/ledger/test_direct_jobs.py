@@ -98,6 +98,6 @@ async def test_a_chain_of_workflow_runs_is_one_run_to_every_command(
     assert figures["retried"].last >= 2 * SECOND
     document, text = explained_json(told), explained_text(told)
     assert document["occurrence"]["run"]["workflow_runs"] == 3
-    assert "chain      3 workflow runs in a row" in text
+    assert "chain      3 workflow runs:" in text
     assert "failed: never" in text
     assert "notice     none: not known for a workflow that the schedule starts itself (direct)" in text
