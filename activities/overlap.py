@@ -18,9 +18,7 @@ class OverlapPolicy:
     holds_back: bool = False
     #: The scheduled run waits in the schedule's buffer for the end of the one at work.
     buffers: bool = False
-    #: A run may start late because it waited for the one before it to end; that one may have been cancelled.
-    waits: bool = False
-    #: The run at work is ended: cancelled or terminated.
+    #: The run at work is ended: cancelled, of which it may take its time, or terminated.
     ends_other: bool = False
     #: Runs go on side by side.
     side_by_side: bool = False
@@ -35,11 +33,11 @@ class OverlapPolicy:
 
 SKIP = OverlapPolicy("skip", holds_back=True)
 """No run at that time. It is the server's default."""
-BUFFER_ONE = OverlapPolicy("buffer_one", holds_back=True, buffers=True, waits=True, runs_after_outage=2)
+BUFFER_ONE = OverlapPolicy("buffer_one", holds_back=True, buffers=True, runs_after_outage=2)
 """One run waits; times after it get none."""
-BUFFER_ALL = OverlapPolicy("buffer_all", holds_back=True, buffers=True, waits=True, runs_after_outage=None)
+BUFFER_ALL = OverlapPolicy("buffer_all", holds_back=True, buffers=True, runs_after_outage=None)
 """All runs wait, and go one after another."""
-CANCEL_OTHER = OverlapPolicy("cancel_other", waits=True, ends_other=True)
+CANCEL_OTHER = OverlapPolicy("cancel_other", ends_other=True)
 """The run at work is cancelled; the new one starts when that one has ended."""
 TERMINATE_OTHER = OverlapPolicy("terminate_other", ends_other=True)
 """The run at work is terminated, without compensations; the new one starts at once."""

@@ -145,7 +145,7 @@ class Witness:
     async def _holder(self, schedule: DescribeScheduleResponse) -> Holder | None:
         """The run of the schedule that held this one back, and had ended when it started."""
         policy = overlap_policy(self._late.catchup.overlap)
-        if not (policy.waits or policy.ends_other):
+        if not (policy.buffers or policy.ends_other):
             return None
         due = self._due_at(schedule)
         recent = [each for each in schedule.info.recent_actions if id_of(each) != self._late.workflow_id]
