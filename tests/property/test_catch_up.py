@@ -25,6 +25,11 @@ def schedules(draw: st.DrawFn) -> list[int]:
     return list(accumulate(gaps[place % len(gaps)] for place in range(60)))
 
 
+def is_calm(times: list[int], end: float) -> bool:
+    """Whether what ends then has no times near its end: a run that is hardly late has not been missed, one in progress neither."""
+    return not any(end - 2 * LATE_AFTER - 5 <= at <= end + 2.5 for at in times)
+
+
 @st.composite
 def outages(draw: st.DrawFn, times: list[int]) -> tuple[Away, list[tuple[float, float]]]:
     """One or two in a row; each as what was away, and from when until when nothing could run."""
@@ -34,15 +39,15 @@ def outages(draw: st.DrawFn, times: list[int]) -> tuple[Away, list[tuple[float, 
         end = begin + draw(st.integers(5, 200))
         kind = draw(st.sampled_from(["server", "workers", "both"]))
         if kind != "workers":
-            server.append((begin, end - (draw(st.integers(0, 4)) if kind == "both" else 0)))
+            earlier = [end - before for before in range(41) if begin < end - before and is_calm(times, end - before)]
+            server.append((begin, draw(st.sampled_from(earlier)) if kind == "both" and earlier else end))
         if kind != "server":
             workers.append((begin, end))
         spans.append((begin, end))
         at = end + 30
     assume(at < times[-8])
     for begin, end in spans:
-        # A run that is hardly late has not been missed, and one in progress is another matter.
-        assume(not any(end - 2 * LATE_AFTER - 5 <= t <= end + 2.5 or begin - 1 < t < begin for t in times))
+        assume(is_calm(times, end) and not any(begin - 1 < t < begin for t in times))
     return Away(tuple(server), tuple(workers)), spans
 
 

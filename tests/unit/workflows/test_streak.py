@@ -86,6 +86,18 @@ def test_what_an_operator_did_ends_the_tries_and_as_many_failures_pause_again(st
     assert (first, second) == ([], ["pause"])
 
 
+def test_a_job_that_was_not_paused_is_paused_as_soon_as_ever() -> None:
+    state = streak.tended(failed(1, pause_after=2), Tended("going"))
+    assert streak.take(state, report(10, pause_after=2), 100.0)[1] == ["pause"]
+
+
+def test_a_failure_before_the_success_that_is_known_begins_nothing() -> None:
+    state, _ = streak.take(failed(1), report(3, "succeeded"), 180.0)
+    state, actions = streak.take(state, report(2), 181.0)
+    assert (state.failures, actions) == (0, [])
+    assert streak.take(state, report(4), 240.0)[1] == ["failure"]
+
+
 def test_a_schedule_that_is_gone_ends_the_incident() -> None:
     assert streak.is_over(streak.tended(failed(2), Tended("gone")))
 

@@ -48,6 +48,7 @@ def step(scheduled: float, started: float, attempt: int = 1) -> list[HistoryEven
         (task(0, 0) + step(0, 30, 2), 6, 30),
         (task(0, 0) + step(0, 30, 3), 6, None),
         # One that timed out in the queue of a worker that is gone waits on in the common queue.
+        ([event(5, "WORKFLOW_TASK_SCHEDULED"), event(5.1, "WORKFLOW_TASK_TIMED_OUT"), *task(5.1, 30)], 5.05, 30),
         ([event(5, "WORKFLOW_TASK_SCHEDULED"), event(5.1, "WORKFLOW_TASK_TIMED_OUT"), *task(5.1, 30)], 10, 30),
     ],
 )

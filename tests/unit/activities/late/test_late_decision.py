@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from activities.contract import CatchUpRequest, LateStart, LateVerdict, NotRun, TimesRequest
-from activities.late.decision import Evidence, decide, dropped, lateness
+from activities.late.decision import Evidence, decide, dropped, lateness, started_late
 from worker.times import occurrences
 
 HOURLY = TimesRequest("UTC", intervals=[[3600, 0]])
@@ -138,6 +138,8 @@ OTHERS = "superseded: 06:00; 3 not run 03:00-05:00; to 06:00"
         (server_away(policy="skip"), "skipped: ; 4 not run 03:00-06:00; to 06:00"),
         (server_away(scheduled="06:00", policy="skip"), "skipped: "),
         (workers_away(policy="skip", first_task="06:00"), "skipped: 06:00; 3 not run 03:00-05:00; to 06:00"),
+        (workers_away(policy="skip", first_task="06:01"), "skipped: 06:00; 3 not run 03:00-05:00; to 06:00"),
+        (workers_away(policy="skip", first_task="06:02"), "skipped: ; 4 not run 03:00-06:00; to 06:00"),
         (server_away(policy="skip", overlap="allow_all"), "skipped: "),
         # What is not proven to be missed runs, also where a late run before it has decided about its time.
         *[(Case("02:00", "05:30", overlap=each, evidence=NOT_PROVEN), "run") for each in OVERLAPS],
@@ -229,6 +231,12 @@ def test_what_the_catch_up_window_did_not_hold_is_counted_by_the_first_that_it_h
 ) -> None:
     late = late_start(server_away(scheduled="06:00", overlap="allow_all", policy="run_all", max_missed=2))
     assert dropped(late, occurrences(HOURLY), datetime.fromisoformat(at(before)) if before else None) == expected
+
+
+def test_a_run_that_a_late_one_has_started_was_not_started_late_itself() -> None:
+    late = late_start(server_away())
+    assert started_late(late)
+    assert not started_late(replace(late, in_turn=True))
 
 
 def test_a_long_outage_of_a_job_of_every_minute_is_decided_by_one_run() -> None:

@@ -41,3 +41,10 @@ def test_key_is_ascii_and_bounded() -> None:
     long = [idempotency_key(replace(step_call(), job="ü" * 300 + end)) for end in "ab"]
     assert all(len(key) == 200 and key.isascii() and key.startswith("billing/production/%C3%BC") for key in long)
     assert long[0] != long[1]
+
+
+def test_a_key_that_just_fits_stays_as_it_is() -> None:
+    room = 200 - len(idempotency_key(replace(step_call(), job="")))
+    fits, longer = (idempotency_key(replace(step_call(), job="j" * length)) for length in (room, room + 1))
+    assert (len(fits), "~" in fits) == (200, False)
+    assert (len(longer), "~" in longer) == (200, True)

@@ -123,8 +123,11 @@ def test_a_secret_that_the_step_has_not_used_is_found_too(shown: str) -> None:
 
 
 def test_short_secrets_and_common_lines_are_taken_out_of_no_step_that_has_not_used_them() -> None:
-    known = Redactor(forms_of(["prod", "first line\nsecond line\nthe line that is the secret itself"]))
+    known = Redactor(
+        forms_of(["prod", "seven77", "eight888", "first line\nsecond line\nthe line that is the secret itself"])
+    )
     assert known.text("in prod, on the first line") == "in prod, on the first line"
+    assert known.text("seven77 eight888") == "seven77 ***"
     assert known.text("x the line that is the secret itself") == "x ***"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from activities.contract import TimesRequest
@@ -44,8 +45,8 @@ def test_a_job_is_told_once_until_it_runs_again_and_then_anew() -> None:
 
 def test_a_paused_job_is_told_only_after_its_time_and_with_the_first_run_that_it_missed() -> None:
     state, early = look(begins_with(T0), minutes(2), minutes(0.5), PAUSED)
-    state, later = look(state, minutes(59), minutes(57), PAUSED)
-    state, late = look(state, minutes(61), minutes(57), PAUSED)
+    state, later = look(state, minutes(60), minutes(57), PAUSED)
+    state, late = look(state, minutes(60.5), minutes(57), PAUSED)  # an hour after the first
     assert (early, later, late) == ([], [], ["2027-03-01T13:00:30Z"])
 
 
@@ -65,6 +66,11 @@ def test_the_first_look_after_a_gap_as_long_as_the_grace_waits_for_late_runs() -
     state = begins_with(T0)
     assert not is_after_outage(REQUEST, state, minutes(1))
     assert is_after_outage(REQUEST, state, minutes(1.1))
+
+
+def test_the_shortest_grace_says_how_long_a_gap_is() -> None:
+    request = replace(REQUEST, jobs=[replace(JOB, job="patient", grace=600.0), JOB])
+    assert is_after_outage(request, begins_with(T0), minutes(1.1))
 
 
 def test_a_job_that_is_watched_no_more_is_forgotten() -> None:

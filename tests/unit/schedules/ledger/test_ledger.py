@@ -221,6 +221,18 @@ CASES |= {
         True,
         "deleted; its scheduler was last at work at 2027-03-01T11:59:00Z",
     ),
+    "when the schedule was last at work before it was deleted": (
+        reason(job(deleted_at=NOON)),
+        "missed",
+        False,
+        "no reason was found",
+    ),
+    "before a schedule that has no actions left": (
+        reason(job(remaining=0, created_at=CREATED), [run(NOON - TEN), run(NOON + TEN)]),
+        "before_creation",
+        False,
+        "an earlier one of this name",
+    ),
     "decided by a late run of a schedule that was deleted since": (
         reason(job(created_at=CREATED), [run(NOON + TEN, result=account(NOON - TEN, NOON))]),
         "superseded",
@@ -331,6 +343,8 @@ def test_the_outcome_of_a_run_is_its_own_word_or_else_temporals(given: Run, verd
         (run(NOON + MINUTE), Event(NOON + MINUTE, "triggered", span=(NOON + MINUTE, NOON + MINUTE)), "trigger"),
         (run(NOON + MINUTE), None, "earlier_spec"),
         (run(NOON, scheduled_by=""), None, "by_hand"),
+        (run(NOON, asked_by_hand=True), None, "backfill"),
+        (run(NOON + MINUTE, asked_by_hand=True), None, "trigger"),
     ],
 )
 def test_who_started_a_run_is_told(given: Run, event: Event | None, origin: str) -> None:

@@ -82,7 +82,7 @@ def test_what_waits_for_a_run_to_end_survives_an_update() -> None:
 
 
 def test_what_is_due_and_not_started_is_discarded_by_an_update() -> None:
-    late = Activity(next_times=(NOW - timedelta(minutes=2), NOW - timedelta(minutes=1), NOW + timedelta(minutes=1)))
+    late = Activity(next_times=(NOW - timedelta(minutes=2), NOW, NOW + timedelta(minutes=1)))
     notes = change(desired(policies=Policies("skip", 60)), desired(), activity=late).consequences.notes
     assert notes[1] == "2 occurrences that are due and not started would be discarded by this update"
 

@@ -113,6 +113,13 @@ def test_a_job_that_is_over_is_not_made_again_and_not_deleted() -> None:
     assert make_plan(OWNER, {one.id: one}, {one.id: observed(one)}, over=frozenset({one.id})).changes == ()
 
 
+def test_a_job_that_is_over_is_changed_while_its_schedule_is_there() -> None:
+    one = desired()
+    there = observed(replace(one, policies=Policies("allow_all", 60)))
+    [change] = make_plan(OWNER, {one.id: one}, {one.id: there}, over=frozenset({one.id})).changes
+    assert change.verb == "update"
+
+
 def deletions(count: int, owned: int) -> Plan:
     names = [f"job-{number}" for number in range(owned)]
     kept = {name: desired(name) for name in names[count:]}

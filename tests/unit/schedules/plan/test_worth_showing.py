@@ -47,6 +47,17 @@ def test_a_field_that_repeats_another_is_not_shown(after: dict[str, Any], shown:
     assert [item.field for item in worth_showing(change({}, after))] == shown
 
 
+@pytest.mark.parametrize(
+    ("count", "shown"), [(3, [f"times.calendars[{place}]" for place in range(3)]), (4, ["times.calendars"])]
+)
+def test_up_to_three_calendars_that_differ_are_shown_one_by_one(count: int, shown: list[str]) -> None:
+    def later(changed: int) -> dict[str, Any]:
+        """Five times, of which so many are a minute after the hour."""
+        return {"timezone": "UTC", "schedule": [f"{int(hour < changed)} {hour} {hour + 1} * *" for hour in range(5)]}
+
+    assert [item.field for item in worth_showing(change(later(0), later(count)))] == shown
+
+
 def test_a_new_owner_is_told_once() -> None:
     assert [item.field for item in worth_showing(change({}, {}, owner="payroll"))] == ["owner"]
 
