@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 PATIENCE = 45.0
 CYCLE = 30
 """Seconds in which both schedules repeat."""
-OFFSETS = {"regular": (0, 10, 20), "irregular": (0, 5, 18)}
+OFFSETS = {"regular": (0, 10, 20), "irregular": (0, 9, 20)}
 SCHEDULES: dict[str, Any] = {
     "regular": {"every": "10s"},
-    "irregular": {"cron": "0,5,18,30,35,48 * * * * ?", "dialect": "quartz"},
+    "irregular": {"cron": "0,9,20,30,39,50 * * * * ?", "dialect": "quartz"},
 }
-ON_TIME = {"regular": 5.0, "irregular": 2.5}
+ON_TIME = {"regular": 5.0, "irregular": 4.5}
 """Seconds: half of the shortest distance."""
 OVERLAPS = ("skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all")
 HANDLER = """

@@ -8,10 +8,10 @@ from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+import asyncpg
 import psycopg
 import pytest
 
-from activities import HandlerError
 from activities.idempotency import EffectBusyError, SupersededAttemptError, drivers, once, perform, postgresql
 from activities.idempotency.database import connected
 from tests.effects import Aiosqlite, Asyncpg, AsyncpgPool, Driver, Psycopg, PsycopgAsync, attempt, with_payments
@@ -25,6 +25,8 @@ LONG = 20.0
 END_OTHERS = """
 SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
+ENDED_IN_COMMIT = (psycopg.OperationalError, asyncpg.PostgresError, asyncpg.InterfaceError)
+"""A session that is ended while it commits raises the driver's own error: nobody knows then whether it has paid."""
 SAME_ROW = "UPDATE payments SET amount = amount + 1"
 
 
@@ -97,14 +99,14 @@ async def test_many_attempts_at_once_make_one_payment(driver: Driver) -> None:
     async def one(number: int) -> Any:
         try:
             return await driver.pay(attempt(number), lambda: {"by": number})
-        except (SupersededAttemptError, EffectBusyError) as error:
+        except (SupersededAttemptError, EffectBusyError, *ENDED_IN_COMMIT) as error:
             return error
 
     answers = await asyncio.gather(*map(one, range(1, 9)))
     final = await driver.pay(attempt(9), lambda: {"by": 9})
 
     assert driver.payments == 1
-    assert [answer for answer in answers if not isinstance(answer, HandlerError)] in (
+    assert [answer for answer in answers if not isinstance(answer, Exception)] in (
         [],
         *([final] * n for n in range(1, 9)),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -107,13 +108,22 @@ async def test_a_run_without_channels_has_no_event_more_and_nor_has_a_success_af
     server: DevServer, client: Client, deploy: Deploy, service: Receiver, name: str, tmp_path: Path
 ) -> None:
     (tmp_path / "mended").touch()
-    deploy.job("plain", **failing(name))
-    deploy.job("watched", **failing(name, on_failure="hook"))
+    jobs = ("plain", "watched")
+    deploy.job("plain", **failing(name, every="1d"))
+    deploy.job("watched", **failing(name, every="1d", on_failure="hook"))
     async with worker(server.address, cwd=tmp_path, **settings(service, name)):
         await deploy.sync()
-        lengths = {job: await history_lengths(client, f"{name}-{job}", 3) for job in ("plain", "watched")}
+        for count in range(1, 4):
+            await next_second()  # A run by hand has the id of its second.
+            for job in jobs:
+                await trigger(server, f"{name}-{job}")
+            lengths = {job: await history_lengths(client, f"{name}-{job}", count) for job in jobs}
     assert lengths == {"plain": [11, 11, 11], "watched": [12, 11, 11]}  # The first asks: nothing was known before it.
     assert service.requests == []
+
+
+async def next_second() -> None:
+    await asyncio.sleep(1 - time.time() % 1)
 
 
 async def history_lengths(client: Client, job: str, count: int) -> list[int]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
+from activities.watchdog.contract import WatchState
 from tests.deploy import Deploy
 from tests.processes import worker
 from tests.receiver import Receiver
@@ -85,17 +86,37 @@ async def test_of_two_queues_each_is_watched_from_the_other(
 
 
 async def test_a_job_that_misses_again_after_it_ran_is_told_again(
-    server: DevServer, deploy: Deploy, service: Receiver, name: str, tmp_path: Path
+    server: DevServer, client: Client, deploy: Deploy, service: Receiver, name: str, tmp_path: Path
 ) -> None:
-    queue = f"{name}-jobs"
+    queue, job_name = f"{name}-jobs", f"{name}-waits"
+    schedule = client.get_schedule_handle(job_name)
     deploy.job("waits", **job(queue, on_missed={**MISSED, "task_queue": name}, deadline="10m"))
     async with worker(server.address, cwd=tmp_path, **settings(service, name)):
         await deploy.sync()
         await service.until(lambda it: len(it.taken) == 1, "not told")
-        async with worker(server.address, cwd=tmp_path, **settings(service, queue)):
-            await asyncio.sleep(12)
+        async with asyncio.timeout(60):
+            while job_name not in await told_by_watchdog(client, name):  # noqa: ASYNC110 - the server tells nobody
+                await asyncio.sleep(0.2)
+        async with worker(server.address, cwd=tmp_path, **settings(service, queue)), asyncio.timeout(60):
+            while job_name in await told_by_watchdog(client, name):  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.2)
+            # No run may have begun when its worker is killed: it would go on for minutes.
+            await schedule.pause()
+            while (await schedule.describe()).info.running_actions:  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.1)
+        await schedule.unpause()
         await service.until(lambda it: len(it.taken) == 2, "not told again")
-    assert {each.document["job"] for each in service.taken} == {f"{name}-waits"}
+    assert {each.document["job"] for each in service.taken} == {job_name}
+
+
+async def told_by_watchdog(client: Client, project: str) -> list[str]:
+    """The jobs of which people have been told, by the newest look."""
+    query = f"TemporalScheduledById = 'tickwright-watchdog-{project}/default' AND ExecutionStatus = 'Completed'"
+    newest = max([look.id async for look in client.list_workflows(query)], default="")
+    if not newest:
+        return []
+    state: WatchState = await client.get_workflow_handle(newest, result_type=WatchState).result()
+    return state.told
 
 
 async def test_a_sync_without_such_jobs_removes_the_watchdog_and_the_plan_shows_it(

@@ -222,8 +222,8 @@ async def test_an_outage_of_the_server_is_told_from_its_schedulers_silence(name:
         await scene.add("wide", Policies("skip", 3600))
         async with worker(first.address, cwd=tmp_path, task_queue=name, allow_commands="true"):
             await scene.ended("wide")
+            await asyncio.to_thread(first.kill)
             away = now()
-            first.stop()
             await asyncio.sleep(16)
             with dev_server(port=first.port, database=database) as second:
                 scene = Scene(await Client.connect(second.address), name)
