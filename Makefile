@@ -10,7 +10,9 @@ SUPPLY := .venv-supply
 RUNTIME := .venv-runtime
 LOCK := requirements.lock
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
-WORKERS ?= 2
+CORES ?= 2
+# Processes of tests; most tests wait most of the time.
+WORKERS ?= 4
 
 # $(call environment,LOCK): a virtual environment in the target's folder, with what the lock file names; says so while it does it.
 define environment
@@ -40,10 +42,10 @@ $(VENV)/installed: $(LOCK) pyproject.toml
 	@touch $@
 
 test: setup ## All tests, on both cores
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist load --maxschedchunk 1
 
 unit: setup ## The tests without network and without sleep
-	$(BIN)/python -m pytest tests/unit -q -n $(WORKERS)
+	$(BIN)/python -m pytest tests/unit -q -n $(CORES)
 
 check: setup ## Format, lint, types, import contracts, ceilings of size, schemas of compose and Kubernetes
 	$(BIN)/ruff format --check .
@@ -95,12 +97,12 @@ $(RUNTIME)/installed: requirements-runtime.lock
 
 fuzz: setup ## The differential and property tests, many times over: 50,000 questions to the real server
 	FUZZ_TRIPLES=50000 FUZZ_EXAMPLES=20000 FUZZ_SPECS=100000 IMPORT_EXAMPLES=2000 $(BIN)/python -m pytest tests/integration/schedules/cron/test_times_differential.py \
-		tests/property -n $(WORKERS) --timeout 7200
+		tests/property -n $(CORES) --timeout 7200
 
 soak: setup ## The tests that say "each time", 300 times; a quarter of an hour of killing; an hour of faults and people on both schedulers, judged
-	SOAK_RUNS=300 $(BIN)/python -m pytest tests/integration/schedules/sync/test_sync_interrupted.py -n $(WORKERS) --timeout 3600
+	SOAK_RUNS=300 $(BIN)/python -m pytest tests/integration/schedules/sync/test_sync_interrupted.py -n $(CORES) --timeout 3600
 	CHAOS_SECONDS=900 CHAOS_SEED=$$(date +%s) $(BIN)/python -m pytest tests/chaos -s
-	SOAK_SECONDS=3600 SOAK_SEED=$$(date +%s) $(BIN)/python -m pytest tests/soak -n $(WORKERS)
+	SOAK_SECONDS=3600 SOAK_SEED=$$(date +%s) $(BIN)/python -m pytest tests/soak -n $(CORES)
 
 bench: setup ## Measure, and show the figures beside their aims in one table; fails where an aim is missed
 	$(BIN)/python benchmarks

@@ -1,9 +1,14 @@
-"""What every test may ask for: real servers, and clients of them."""
+"""What every test may ask for: real servers, and clients of them. Where tests run in an order of their own, and with which signals."""
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
@@ -12,24 +17,79 @@ from temporalio.client import Client
 from tests.postgres import PostgresServer, postgres_server
 from tests.receiver import Receiver, receiver
 from tests.schedulers import V2
-from tests.servers import DevServer, dev_server
+from tests.servers import DevServer, delete_schedules, dev_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
+
+USUAL_SIGNALS: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+LONGEST_FIRST = (
+    "integration/activities/late/test_outages.py",
+    "soak/test_soak.py",
+    "chaos/test_chaos.py",
+    "integration/worker/health/test_worker_health.py",
+    "integration/worker/test_half_rolled_out.py",
+    "integration/worker/dev/test_readme_tour.py",
+    "e2e/test_monitor.py",
+    "integration/worker/test_upgrade.py",
+    "integration/activities/late/test_late_start.py",
+)
+"""Files whose tests mostly wait, and for how long: they begin first, so that no process is left alone with one at the end."""
+QUICK = ("unit/", "property/", "oracle/")
+"""Rooms whose tests wait for nothing: they come last, and fill what the others leave of the processors."""
+_shared: set[str] = set()
+"""The addresses of the servers that tests share."""
+
+
+def pytest_configure() -> None:
+    """The machine's time zone is one that nobody means; signals do what they usually do.
+
+    A process in the background of a shell, or under `nohup`, ignores those that tests send to what they start.
+    """
+    os.environ["TZ"] = "Pacific/Chatham"
+    time.tzset()
+    for number, usual in USUAL_SIGNALS.items():
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What waits longest comes first, what only computes comes last."""
+    items.sort(key=lambda item: _turn(item.nodeid.removeprefix("tests/")))
+
+
+def _turn(name: str) -> int:
+    for turn, file in enumerate(LONGEST_FIRST):
+        if name.startswith(file):
+            return turn
+    return len(LONGEST_FIRST) + name.startswith(QUICK)
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[DevServer]:
     """The dev server that the tests of one xdist worker share; it knows the search attribute of owners."""
     with dev_server() as running:
+        _shared.add(running.address)
         yield running
+        _shared.remove(running.address)
 
 
 @pytest.fixture(scope="session")
 def v2_server() -> Iterator[DevServer]:
     """The same with Temporal's other scheduler: every schedule on it is V2."""
     with dev_server(config=V2) as running:
+        _shared.add(running.address)
         yield running
+        _shared.remove(running.address)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_schedules_left() -> Iterator[None]:
+    """Schedules of seconds, which go on starting runs, do not outlive the tests of their file."""
+    yield
+    with ThreadPoolExecutor(1) as thread:
+        for address in _shared:
+            thread.submit(asyncio.run, delete_schedules(address)).result()
 
 
 @pytest.fixture(params=["V1", "V2"])

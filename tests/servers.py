@@ -115,3 +115,11 @@ async def until_up(address: str) -> None:
                 await client.service_client.workflow_service.describe_namespace(request)
                 return
             await asyncio.sleep(0.05)
+
+
+async def delete_schedules(address: str) -> None:
+    """Deletes every schedule of the default namespace."""
+    client = await Client.connect(address)
+    async for schedule in await client.list_schedules():
+        with suppress(RPCError):
+            await client.get_schedule_handle(schedule.id).delete()
