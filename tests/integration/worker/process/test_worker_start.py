@@ -290,7 +290,7 @@ async def test_sigterm_ends_a_worker_that_waits_for_its_server(tmp_path: Path) -
     async with starting_worker(f"127.0.0.1:{free_port()}", cwd=tmp_path) as running:
         await running.until_log("server_away")
         running.signal(signal.SIGTERM)
-        assert await running.wait(timeout=5) == 0
+        assert await running.wait() == 0
         assert "Traceback" not in "\n".join(running.err)
 
 
@@ -300,7 +300,7 @@ async def test_sigterm_ends_a_worker_whose_server_does_not_answer(silent: socket
         connection, _ = await asyncio.get_running_loop().sock_accept(silent)
         with connection:
             running.signal(signal.SIGTERM)
-            assert await running.wait(timeout=5) == 0
+            assert await running.wait() == 0
 
 
 async def test_readiness_follows_the_server_and_liveness_does_not(name: str, tmp_path: Path) -> None:
@@ -341,4 +341,4 @@ async def test_the_connection_of_the_temporal_cli_is_taken_from_its_profile(
         await running.until_log("worker_started", task_queue=name)
         running.signal(signal.SIGTERM)
         assert await running.wait() == 0
-        await until_none_left(running.mark, timeout=5)
+        await until_none_left(running.mark)
