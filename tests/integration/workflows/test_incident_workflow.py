@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError
@@ -37,8 +36,6 @@ from activities.notices.contract import (
 from tests.servers import TEST_SERVER, DevServer
 from workflows.incident import IncidentWorkflow
 from workflows.streak import FIRST_LOOK, LAST_LOOK, RARELY
-
-pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 HOOK = [Target("hook", url="https://hook.example")]
 
@@ -85,14 +82,15 @@ class Play:
         return [round(after - before) for before, after in pairwise(times)]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest.fixture
 async def time() -> AsyncIterator[WorkflowEnvironment]:
+    """A server for each test: what waits for a worker in a run that another test has left keeps time from being skipped."""
     environment = await WorkflowEnvironment.start_time_skipping(test_server_existing_path=str(TEST_SERVER))
     async with environment:
         yield environment
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest.fixture
 async def play(time: WorkflowEnvironment, name: str) -> AsyncIterator[Play]:
     made = Play(time)
     async with Worker(time.client, task_queue=name, workflows=[IncidentWorkflow], activities=made.activities):

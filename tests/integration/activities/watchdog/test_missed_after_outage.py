@@ -20,7 +20,6 @@ from tests.receiver import Receiver, receiver
 from tests.servers import dev_server, free_port
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
 GRACE = 5
@@ -65,7 +64,7 @@ def settings(service: Receiver) -> dict[str, str]:
     return {"allow_commands": "true", "TICKWRIGHT_SECRET_HOOK": service.url}
 
 
-async def verdicts(address: str, job: str, first: datetime) -> Sequence[str]:
+async def verdicts(address: str, job: str, first: datetime) -> list[str]:
     """What became of the three times, as `explain` has it, once nothing more will become of them."""
     records = Records(await Client.connect(address))
     async with asyncio.timeout(30):
@@ -74,7 +73,7 @@ async def verdicts(address: str, job: str, first: datetime) -> Sequence[str]:
                 await explain(records, job, f"{first + DISTANCE * number:%Y-%m-%dT%H:%M:%SZ}", now())
                 for number in range(3)
             ]
-            found = [each.occurrence.verdict for each in told if each.occurrence]
+            found: list[str] = [each.occurrence.verdict for each in told if each.occurrence]
             if not OPEN & set(found):
                 return found
             await asyncio.sleep(0.2)

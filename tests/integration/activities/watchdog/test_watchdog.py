@@ -109,9 +109,9 @@ async def test_a_job_that_misses_again_after_it_ran_is_told_again(
     assert {each.document["job"] for each in service.taken} == {job_name}
 
 
-async def told_by_watchdog(client: Client, project: str) -> list[str]:
-    """The jobs of which people have been told, by the newest look."""
-    query = f"TemporalScheduledById = 'tickwright-watchdog-{project}/default' AND ExecutionStatus = 'Completed'"
+async def told_by_watchdog(client: Client, queue: str) -> list[str]:
+    """The jobs of which people have been told, by the newest look of the watchdog of a task queue."""
+    query = f"WorkflowType = 'TickwrightWatchdog' AND TaskQueue = '{queue}' AND ExecutionStatus = 'Completed'"
     newest = max([look.id async for look in client.list_workflows(query)], default="")
     if not newest:
         return []
