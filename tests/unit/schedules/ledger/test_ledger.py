@@ -227,12 +227,6 @@ CASES |= {
         False,
         "no reason was found",
     ),
-    "before a schedule that has no actions left": (
-        reason(job(remaining=0, created_at=CREATED), [run(NOON - TEN), run(NOON + TEN)]),
-        "before_creation",
-        False,
-        "an earlier one of this name",
-    ),
     "decided by a late run of a schedule that was deleted since": (
         reason(job(created_at=CREATED), [run(NOON + TEN, result=account(NOON - TEN, NOON))]),
         "superseded",
