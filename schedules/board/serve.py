@@ -10,9 +10,10 @@ from schedules.board.asked import Questions
 from schedules.board.latest import Latest
 from schedules.board.picture import Picture
 from schedules.board.routes import Board
+from schedules.console.signals import until_told_to_stop
 from schedules.console.terminal import say
 from schedules.ledger.records import Records
-from schedules.monitor.looking import Looking, until_told_to_stop
+from schedules.monitor.looking import Looking
 from schedules.serve.serving import serving
 from schedules.server.connection import connect
 from schedules.server.pace import Pace

@@ -67,7 +67,7 @@ def execute(options: argparse.Namespace) -> int:
 
     async def work(records: Records, now: datetime) -> int:
         from schedules.commands.backfill_answers import said, show_end
-        from schedules.console.interrupt import stop_on_signals
+        from schedules.console.signals import stop_on_signals
         from schedules.operating.backfills import Backfills, BusyError
 
         backfills = Backfills(records.client)

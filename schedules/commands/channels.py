@@ -108,7 +108,7 @@ async def _send(project: Project, targets: Sequence[Target], queue: str) -> None
     from temporalio.exceptions import TimeoutError as NotEnded
 
     from activities.notices.contract import NOTICE_WORKFLOW, Notice, Post
-    from schedules.console.interrupt import unless_interrupted
+    from schedules.console.signals import unless_interrupted
     from schedules.server.connection import connect
     from schedules.server.workers import Workers
 

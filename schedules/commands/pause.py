@@ -37,7 +37,7 @@ def execute(options: argparse.Namespace) -> int:
     """Runs the command; its exit code. Raises TickwrightError for what ends it early."""
 
     async def work(records: Records, now: datetime) -> int:
-        from schedules.console.interrupt import stop_on_signals
+        from schedules.console.signals import stop_on_signals
         from schedules.notes import checked_reason
         from schedules.operating.chosen import chosen_jobs
         from schedules.operating.each import each_job, show

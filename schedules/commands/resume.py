@@ -41,7 +41,7 @@ def execute(options: argparse.Namespace) -> int:
         raise SettingsError("--max goes with --catchup run_all; add that, or leave --max out")
 
     async def work(records: Records, _: datetime) -> int:
-        from schedules.console.interrupt import stop_on_signals
+        from schedules.console.signals import stop_on_signals
         from schedules.notes import checked_reason
         from schedules.operating.chosen import chosen_jobs
         from schedules.operating.each import each_job, show

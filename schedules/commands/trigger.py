@@ -60,7 +60,7 @@ def execute(options: argparse.Namespace) -> int:
     _check(options)
 
     async def work(records: Records, now: datetime) -> int:
-        from schedules.console.interrupt import stop_on_signals
+        from schedules.console.signals import stop_on_signals
         from schedules.console.table import one_line
         from schedules.operating.occurrence_run import run_occurrence
         from schedules.operating.trigger_now import trigger_now

@@ -9,7 +9,10 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
+
+from schedules.console.signals import hand_on_signals
 
 KEPT = 8 * 1024
 """Bytes of each output that are kept."""
@@ -31,9 +34,7 @@ async def pass_through(argv: Sequence[str], stop: asyncio.Event) -> Passed:
     process = await asyncio.create_subprocess_exec(
         *argv, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, _send, process, number)
+    hand_on_signals(partial(_send, process))
     stopping = asyncio.ensure_future(_terminate(process, stop))
     outputs = await asyncio.gather(_pump(process.stdout, 1), _pump(process.stderr, 2))
     code = await process.wait()

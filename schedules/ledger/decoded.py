@@ -12,9 +12,16 @@ from schedules.errors import UndecodableError
 if TYPE_CHECKING:
     from temporalio.api.common.v1 import Payloads
     from temporalio.api.failure.v1 import Failure
+    from temporalio.api.history.v1 import HistoryEvent
     from temporalio.converter import DataConverter
 
 FAILURE_LENGTH = 1_000
+
+
+def attributes_of(event: HistoryEvent) -> object:
+    """What a history's event says, by the type of its attributes."""
+    kind = event.WhichOneof("attributes")
+    return getattr(event, kind) if kind else None
 
 
 async def failure_text(failure: Failure, converter: DataConverter) -> str:

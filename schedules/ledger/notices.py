@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, assert_never
 
+from temporalio.api.history import v1 as history
 from temporalio.converter import value_to_type
 
 from activities.notices.contract import ENDED_SIGNAL, SEND_NOTICE, TEND_SCHEDULE, AlertRequest
-from schedules.ledger.decoded import failure_text, first_value
+from schedules.ledger.decoded import attributes_of, failure_text, first_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from google.protobuf.timestamp_pb2 import Timestamp
     from temporalio.api.history.v1 import HistoryEvent
@@ -79,6 +80,20 @@ class Told:
     readable: bool = True
 
 
+_OfWorkflow = (
+    history.WorkflowExecutionStartedEventAttributes
+    | history.WorkflowExecutionSignaledEventAttributes
+    | history.WorkflowExecutionTerminatedEventAttributes
+)
+_OfActivity = (
+    history.ActivityTaskScheduledEventAttributes
+    | history.ActivityTaskStartedEventAttributes
+    | history.ActivityTaskCompletedEventAttributes
+    | history.ActivityTaskFailedEventAttributes
+    | history.ActivityTaskTimedOutEventAttributes
+)
+
+
 async def told_by(
     workflow_id: str,
     run_id: str,
@@ -111,10 +126,11 @@ class _Listener:
         return replace(self._told, reports=(*reports,), sent=(*self._sent.values(),))
 
     async def hear(self, event: HistoryEvent) -> None:
-        kind = (event.WhichOneof("attributes") or "").removesuffix("_event_attributes")
-        hear: Callable[[HistoryEvent, Any], Any] | None = getattr(self, f"_{kind}", None)
-        if hear is not None:
-            await hear(event, getattr(event, f"{kind}_event_attributes"))
+        said, at = attributes_of(event), _time(event.event_time)
+        if isinstance(said, _OfWorkflow):
+            await self._hear_workflow(said, at)
+        elif isinstance(said, _OfActivity):
+            await self._hear_activity(said, at, event.event_id)
 
     async def hear_pending(self, info: PendingActivityInfo) -> None:
         place = self._by_activity.get(info.activity_id)
@@ -123,16 +139,25 @@ class _Listener:
         error = await failure_text(info.last_failure, self._converter) if info.HasField("last_failure") else ""
         self._sent[place] = replace(self._sent[place], attempts=info.attempt, error=error)
 
-    async def _workflow_execution_started(self, _event: HistoryEvent, told: Any) -> None:
-        state = await self._mapping(told.input)
-        failures, since = int(state.get("failures") or 0), str(state.get("since") or "")
-        self._told = replace(self._told, failures=failures, since=since, was_told=bool(state.get("told")))
-        self._failed_at = _instant(state.get("failed_at"), BEGIN)
+    async def _hear_workflow(self, said: _OfWorkflow, at: datetime) -> None:
+        match said:
+            case history.WorkflowExecutionStartedEventAttributes():
+                state = await self._mapping(said.input)
+                failures, since = int(state.get("failures") or 0), str(state.get("since") or "")
+                self._told = replace(self._told, failures=failures, since=since, was_told=bool(state.get("told")))
+                self._failed_at = _instant(state.get("failed_at"), BEGIN)
+            case history.WorkflowExecutionSignaledEventAttributes():
+                if said.signal_name == ENDED_SIGNAL and (report := await self._mapping(said.input)):
+                    self._report(report, at)
+            case history.WorkflowExecutionTerminatedEventAttributes():
+                for place, sent in self._sent.items():
+                    if sent.state == "under_way":
+                        self._close(at, place, "given_up", "the workflow that sends was terminated")
+            case _:
+                assert_never(said)
 
-    async def _workflow_execution_signaled(self, event: HistoryEvent, told: Any) -> None:
-        if told.signal_name != ENDED_SIGNAL or not (report := await self._mapping(told.input)):
-            return
-        ended_at = _instant(report.get("ended_at"), _time(event.event_time))
+    def _report(self, report: Mapping[str, Any], at: datetime) -> None:
+        ended_at = _instant(report.get("ended_at"), at)
         before = _success(report.get("success_before"))
         if before and before.ended_at > self._failed_at:
             self._add(before)
@@ -143,54 +168,51 @@ class _Listener:
     def _add(self, report: Reported) -> None:
         self._reports.setdefault(report.run_id or f"{report.outcome} {report.workflow_id}", report)
 
-    async def _workflow_execution_terminated(self, event: HistoryEvent, _told: Any) -> None:
-        for place, sent in self._sent.items():
-            if sent.state == "under_way":
-                self._close(event, place, "given_up", "the workflow that sends was terminated")
+    async def _hear_activity(self, said: _OfActivity, at: datetime, number: int) -> None:
+        match said:
+            case history.ActivityTaskScheduledEventAttributes():
+                await self._begin(said, at, number)
+            case history.ActivityTaskStartedEventAttributes():
+                if sent := self._sent.get(said.scheduled_event_id):
+                    self._sent[said.scheduled_event_id] = replace(sent, attempts=said.attempt)
+            case history.ActivityTaskCompletedEventAttributes():
+                if (since := self._looks.get(said.scheduled_event_id)) is not None:
+                    seen = await self._mapping(said.result)
+                    if success := _success(seen.get("success")):
+                        self._add(success)
+                    if seen.get("standing") == "gone":
+                        self._add(Reported("", f"{self._told.workflow_id} {number}", "gone", "", since))
+                self._close(at, said.scheduled_event_id, "delivered")
+            case history.ActivityTaskFailedEventAttributes() | history.ActivityTaskTimedOutEventAttributes():
+                error = await failure_text(said.failure, self._converter)
+                self._close(at, said.scheduled_event_id, "given_up", error)
+            case _:
+                assert_never(said)
 
-    async def _activity_task_scheduled(self, event: HistoryEvent, told: Any) -> None:
-        if told.activity_type.name == TEND_SCHEDULE and (tending := await self._mapping(told.input)):
-            self._looks[event.event_id] = _instant(tending.get("since"), BEGIN)
-        if told.activity_type.name != SEND_NOTICE or not (delivery := await self._mapping(told.input)):
+    async def _begin(self, said: history.ActivityTaskScheduledEventAttributes, at: datetime, number: int) -> None:
+        if said.activity_type.name == TEND_SCHEDULE and (tending := await self._mapping(said.input)):
+            self._looks[number] = _instant(tending.get("since"), BEGIN)
+        if said.activity_type.name != SEND_NOTICE or not (delivery := await self._mapping(said.input)):
             return
         notice, target = (dict(delivery.get(key) or {}) for key in ("notice", "target"))
-        self._by_activity[told.activity_id] = event.event_id
-        self._sent[event.event_id] = Sent(
+        self._by_activity[said.activity_id] = number
+        self._sent[number] = Sent(
             event=str(notice.get("event", "")),
             channel=str(target.get("channel", "")),
             state="under_way",
-            at=_time(event.event_time),
+            at=at,
             attempts=0,
             workflow_id=self._told.workflow_id,
             run_id=self._told.run_id,
-            event_id=event.event_id,
+            event_id=number,
             about=str(notice.get("workflow_id") or ""),
             about_run=str(notice.get("run_id") or ""),
             since=str(notice.get("since") or ""),
         )
 
-    async def _activity_task_started(self, _event: HistoryEvent, told: Any) -> None:
-        if sent := self._sent.get(told.scheduled_event_id):
-            self._sent[told.scheduled_event_id] = replace(sent, attempts=told.attempt)
-
-    async def _activity_task_completed(self, event: HistoryEvent, told: Any) -> None:
-        if (since := self._looks.get(told.scheduled_event_id)) is not None:
-            seen = await self._mapping(told.result)
-            if success := _success(seen.get("success")):
-                self._add(success)
-            if seen.get("standing") == "gone":
-                self._add(Reported("", f"{self._told.workflow_id} {event.event_id}", "gone", "", since))
-        self._close(event, told.scheduled_event_id, "delivered")
-
-    async def _activity_task_failed(self, event: HistoryEvent, told: Any) -> None:
-        self._close(event, told.scheduled_event_id, "given_up", await failure_text(told.failure, self._converter))
-
-    async def _activity_task_timed_out(self, event: HistoryEvent, told: Any) -> None:
-        self._close(event, told.scheduled_event_id, "given_up", await failure_text(told.failure, self._converter))
-
-    def _close(self, event: HistoryEvent, place: int, state: SentState, error: str = "") -> None:
+    def _close(self, at: datetime, place: int, state: SentState, error: str = "") -> None:
         if sent := self._sent.get(place):
-            self._sent[place] = replace(sent, state=state, at=_time(event.event_time), error=error)
+            self._sent[place] = replace(sent, state=state, at=at, error=error)
 
     async def _mapping(self, given: Any) -> dict[str, Any]:
         """The first argument; empty, and the whole marked as not readable, where it is none that can be read here."""

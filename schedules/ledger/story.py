@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, assert_never
 
 from temporalio.api.enums.v1 import PendingActivityState
+from temporalio.api.history import v1 as history
 
-from schedules.ledger.decoded import failure_text, first_value
+from schedules.ledger.decoded import attributes_of, failure_text, first_value
 from schedules.ledger.printed import Printed, of_failure, of_heartbeat, of_result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from google.protobuf.timestamp_pb2 import Timestamp
     from temporalio.api.common.v1 import Payloads
@@ -60,6 +61,31 @@ class Story:
     task_failure: str = ""
 
 
+_OfRun = (
+    history.WorkflowTaskStartedEventAttributes
+    | history.WorkflowTaskFailedEventAttributes
+    | history.WorkflowExecutionCancelRequestedEventAttributes
+    | history.WorkflowExecutionTerminatedEventAttributes
+)
+_OfActivity = (
+    history.ActivityTaskScheduledEventAttributes
+    | history.ActivityTaskStartedEventAttributes
+    | history.ActivityTaskCompletedEventAttributes
+    | history.ActivityTaskFailedEventAttributes
+    | history.ActivityTaskTimedOutEventAttributes
+    | history.ActivityTaskCanceledEventAttributes
+)
+_OfChild = (
+    history.StartChildWorkflowExecutionInitiatedEventAttributes
+    | history.ChildWorkflowExecutionStartedEventAttributes
+    | history.ChildWorkflowExecutionCompletedEventAttributes
+    | history.ChildWorkflowExecutionFailedEventAttributes
+    | history.ChildWorkflowExecutionTimedOutEventAttributes
+    | history.ChildWorkflowExecutionCanceledEventAttributes
+    | history.ChildWorkflowExecutionTerminatedEventAttributes
+)
+
+
 async def story_of(
     events: Sequence[HistoryEvent], pending: Iterable[PendingActivityInfo], converter: DataConverter
 ) -> Story:
@@ -85,12 +111,13 @@ class _Teller:
         return replace(self._whole, steps=tuple(self._steps.values()))
 
     async def hear(self, event: HistoryEvent) -> None:
-        kind = event.WhichOneof("attributes") or ""
-        hear: Callable[[HistoryEvent, Any], Any] | None = getattr(
-            self, "_" + kind.removesuffix("_event_attributes"), None
-        )
-        if hear is not None:
-            await hear(event, getattr(event, kind))
+        said, at = attributes_of(event), _time(event.event_time)
+        if isinstance(said, _OfRun):
+            await self._hear_run(said, at)
+        elif isinstance(said, _OfActivity):
+            await self._hear_activity(said, at, event.event_id)
+        elif isinstance(said, _OfChild):
+            await self._hear_child(said, at, event.event_id)
 
     async def hear_pending(self, info: PendingActivityInfo) -> None:
         place = self._by_activity.get(info.activity_id)
@@ -116,85 +143,77 @@ class _Teller:
             heartbeat_at=_time(info.last_heartbeat_time) if info.HasField("last_heartbeat_time") else None,
         )
 
-    async def _workflow_task_started(self, event: HistoryEvent, told: Any) -> None:
-        if self._whole.taken_at is None:
-            self._whole = replace(self._whole, taken_at=_time(event.event_time), taken_by=told.identity)
+    async def _hear_run(self, said: _OfRun, at: datetime) -> None:
+        match said:
+            case history.WorkflowTaskStartedEventAttributes():
+                if self._whole.taken_at is None:
+                    self._whole = replace(self._whole, taken_at=at, taken_by=said.identity)
+            case history.WorkflowTaskFailedEventAttributes():
+                self._whole = replace(self._whole, task_failure=await self._failure(said.failure))
+            case history.WorkflowExecutionCancelRequestedEventAttributes():
+                self._whole = replace(self._whole, ended_by=_ended_by("cancelled", said.identity, said.cause))
+            case history.WorkflowExecutionTerminatedEventAttributes():
+                self._whole = replace(self._whole, ended_by=_ended_by("terminated", said.identity, said.reason))
+            case _:
+                assert_never(said)
 
-    async def _workflow_task_failed(self, _event: HistoryEvent, told: Any) -> None:
-        self._whole = replace(self._whole, task_failure=await self._failure(told.failure))
+    async def _hear_activity(self, said: _OfActivity, at: datetime, number: int) -> None:
+        match said:
+            case history.ActivityTaskScheduledEventAttributes():
+                self._by_activity[said.activity_id] = number
+                name = await self._step_name(said.input) or said.activity_type.name
+                self._steps[number] = StepStory(name, said.activity_type.name, at, task_queue=said.task_queue.name)
+            case history.ActivityTaskStartedEventAttributes():
+                await self._start(said, at)
+            case history.ActivityTaskCompletedEventAttributes():
+                attempt = self._steps[said.scheduled_event_id].attempts
+                self._print(said.scheduled_event_id, await of_result(attempt, said.result, self._converter))
+                self._close(at, said.scheduled_event_id, "succeeded")
+            case history.ActivityTaskFailedEventAttributes():
+                await self._print_failure(said.scheduled_event_id, said.failure)
+                self._close(at, said.scheduled_event_id, "failed", await self._failure(said.failure))
+            case history.ActivityTaskTimedOutEventAttributes():
+                await self._print_failure(said.scheduled_event_id, said.failure)
+                self._close(at, said.scheduled_event_id, "timed_out", await self._failure(said.failure))
+            case history.ActivityTaskCanceledEventAttributes():
+                self._close(at, said.scheduled_event_id, "cancelled")
+            case _:
+                assert_never(said)
 
-    async def _workflow_execution_cancel_requested(self, _event: HistoryEvent, told: Any) -> None:
-        self._whole = replace(self._whole, ended_by=_said("cancelled", told.identity, told.cause))
-
-    async def _workflow_execution_terminated(self, _event: HistoryEvent, told: Any) -> None:
-        self._whole = replace(self._whole, ended_by=_said("terminated", told.identity, told.reason))
-
-    async def _activity_task_scheduled(self, event: HistoryEvent, told: Any) -> None:
-        self._by_activity[told.activity_id] = event.event_id
-        name = await self._step_name(told.input) or told.activity_type.name
-        self._steps[event.event_id] = StepStory(
-            name, told.activity_type.name, _time(event.event_time), task_queue=told.task_queue.name
-        )
-
-    async def _activity_task_started(self, event: HistoryEvent, told: Any) -> None:
-        failed = told.HasField("last_failure")
-        errors = (await self._failure(told.last_failure),) if failed else ()
-        before = (await of_failure(told.attempt - 1, told.last_failure, self._converter),) if failed else ()
-        self._steps[told.scheduled_event_id] = replace(
-            self._steps[told.scheduled_event_id],
+    async def _start(self, said: history.ActivityTaskStartedEventAttributes, at: datetime) -> None:
+        failed = said.HasField("last_failure")
+        errors = (await self._failure(said.last_failure),) if failed else ()
+        before = (await of_failure(said.attempt - 1, said.last_failure, self._converter),) if failed else ()
+        self._steps[said.scheduled_event_id] = replace(
+            self._steps[said.scheduled_event_id],
             printed=before,
             end="running",
-            started_at=_time(event.event_time),
-            attempts=told.attempt,
+            started_at=at,
+            attempts=said.attempt,
             errors=errors,
-            worker=told.identity,
+            worker=said.identity,
         )
 
-    async def _activity_task_completed(self, event: HistoryEvent, told: Any) -> None:
-        attempt = self._steps[told.scheduled_event_id].attempts
-        self._print(told.scheduled_event_id, await of_result(attempt, told.result, self._converter))
-        self._close(event, told.scheduled_event_id, "succeeded")
-
-    async def _activity_task_failed(self, event: HistoryEvent, told: Any) -> None:
-        await self._print_failure(told.scheduled_event_id, told.failure)
-        self._close(event, told.scheduled_event_id, "failed", await self._failure(told.failure))
-
-    async def _activity_task_timed_out(self, event: HistoryEvent, told: Any) -> None:
-        await self._print_failure(told.scheduled_event_id, told.failure)
-        self._close(event, told.scheduled_event_id, "timed_out", await self._failure(told.failure))
-
-    async def _activity_task_canceled(self, event: HistoryEvent, told: Any) -> None:
-        self._close(event, told.scheduled_event_id, "cancelled")
-
-    async def _start_child_workflow_execution_initiated(self, event: HistoryEvent, told: Any) -> None:
-        self._steps[event.event_id] = StepStory(
-            told.workflow_type.name,
-            "workflow",
-            _time(event.event_time),
-            task_queue=told.task_queue.name,
-            workflow_id=told.workflow_id,
-        )
-
-    async def _child_workflow_execution_started(self, event: HistoryEvent, told: Any) -> None:
-        step = self._steps[told.initiated_event_id]
-        self._steps[told.initiated_event_id] = replace(
-            step, end="running", started_at=_time(event.event_time), attempts=1
-        )
-
-    async def _child_workflow_execution_completed(self, event: HistoryEvent, told: Any) -> None:
-        self._close(event, told.initiated_event_id, "succeeded")
-
-    async def _child_workflow_execution_failed(self, event: HistoryEvent, told: Any) -> None:
-        self._close(event, told.initiated_event_id, "failed", await self._failure(told.failure))
-
-    async def _child_workflow_execution_timed_out(self, event: HistoryEvent, told: Any) -> None:
-        self._close(event, told.initiated_event_id, "timed_out")
-
-    async def _child_workflow_execution_canceled(self, event: HistoryEvent, told: Any) -> None:
-        self._close(event, told.initiated_event_id, "cancelled")
-
-    async def _child_workflow_execution_terminated(self, event: HistoryEvent, told: Any) -> None:
-        self._close(event, told.initiated_event_id, "failed", "terminated")
+    async def _hear_child(self, said: _OfChild, at: datetime, number: int) -> None:
+        match said:
+            case history.StartChildWorkflowExecutionInitiatedEventAttributes():
+                name, queue = said.workflow_type.name, said.task_queue.name
+                self._steps[number] = StepStory(name, "workflow", at, task_queue=queue, workflow_id=said.workflow_id)
+            case history.ChildWorkflowExecutionStartedEventAttributes():
+                step = self._steps[said.initiated_event_id]
+                self._steps[said.initiated_event_id] = replace(step, end="running", started_at=at, attempts=1)
+            case history.ChildWorkflowExecutionCompletedEventAttributes():
+                self._close(at, said.initiated_event_id, "succeeded")
+            case history.ChildWorkflowExecutionFailedEventAttributes():
+                self._close(at, said.initiated_event_id, "failed", await self._failure(said.failure))
+            case history.ChildWorkflowExecutionTimedOutEventAttributes():
+                self._close(at, said.initiated_event_id, "timed_out")
+            case history.ChildWorkflowExecutionCanceledEventAttributes():
+                self._close(at, said.initiated_event_id, "cancelled")
+            case history.ChildWorkflowExecutionTerminatedEventAttributes():
+                self._close(at, said.initiated_event_id, "failed", "terminated")
+            case _:
+                assert_never(said)
 
     async def _print_failure(self, place: int, failure: Failure) -> None:
         self._print(place, await of_failure(self._steps[place].attempts, failure, self._converter))
@@ -202,10 +221,10 @@ class _Teller:
     def _print(self, place: int, printed: Printed) -> None:
         self._steps[place] = replace(self._steps[place], printed=(*self._steps[place].printed, printed))
 
-    def _close(self, event: HistoryEvent, place: int, end: StepEnd, error: str = "") -> None:
+    def _close(self, at: datetime, place: int, end: StepEnd, error: str = "") -> None:
         step = self._steps[place]
         errors = (*step.errors, error) if error else step.errors
-        self._steps[place] = replace(step, end=end, closed_at=_time(event.event_time), errors=errors)
+        self._steps[place] = replace(step, end=end, closed_at=at, errors=errors)
 
     async def _step_name(self, given: Payloads) -> str:
         """The step that an activity of ours runs."""
@@ -220,7 +239,7 @@ class _Teller:
         return await failure_text(failure, self._converter)
 
 
-def _said(what: str, who: str, why: str) -> str:
+def _ended_by(what: str, who: str, why: str) -> str:
     return what + (f" by {who}" if who else "") + (f": {why}" if why else "")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
@@ -17,7 +16,7 @@ from schedules.monitor.watch import Watch, forget
 from schedules.server.connection import connect
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from temporalio.client import Client
 
@@ -106,17 +105,3 @@ async def check_namespace(records: Records) -> None:
     except ServerError as error:
         if error.code == RPCStatusCode.NOT_FOUND.name:
             raise
-
-
-async def until_told_to_stop(work: Coroutine[None, None, None]) -> None:
-    """Does the work until it ends by itself, or SIGINT or SIGTERM comes."""
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
-    done, pending = await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
-    for task in pending:
-        task.cancel()
-    await asyncio.wait(pending)
-    if working in done:
-        await working

@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from schedules.compile.job import compile_project
+from schedules.console.signals import until_told_to_stop
 from schedules.console.terminal import say
 from schedules.monitor.declared import declared
 from schedules.monitor.export import Exporter, Seen
-from schedules.monitor.looking import Looking, until_told_to_stop
+from schedules.monitor.looking import Looking
 from schedules.plan.encryption import sealed
 from schedules.serve.pages import Page, Pages, metrics_page, serving_pages
 from schedules.server.codec import active_key

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schedules.console.interrupt import stop_on_signals, unless_interrupted
+from schedules.console.signals import stop_on_signals, unless_interrupted
 from schedules.console.terminal import STDOUT, say, say_lines
 from schedules.errors import NOT_TRIED, PreflightError, SettingsError, UnsafePlanError
 from schedules.plan.encryption import sealed

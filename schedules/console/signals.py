@@ -1,4 +1,7 @@
-"""What SIGINT, SIGTERM and SIGHUP do while a command waits for others: what it has under way is put in order first."""
+"""What SIGINT, SIGTERM and SIGHUP do while a command waits for others.
+
+One that asks is cancelled, one that writes finishes what is under way, one that serves stops, one that runs a program hands them on.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from schedules.errors import TickwrightError
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ENDING = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (*ENDING, signal.SIGHUP)
 AT_ONCE = "interrupted twice; changes in progress may be done or not: run the sync again"
 Found = TypeVar("Found")
 
@@ -67,6 +71,26 @@ def stop_on_signals(at_once: str = AT_ONCE) -> tuple[asyncio.Event, list[int]]:
     for number in _heeded():
         asyncio.get_running_loop().add_signal_handler(number, on_signal, number)
     return stop, caught
+
+
+async def until_told_to_stop(work: Coroutine[None, None, None]) -> None:
+    """Does the work until it ends by itself, or SIGINT or SIGTERM comes."""
+    stop = asyncio.Event()
+    for number in ENDING:
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
+    done, pending = await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+    for task in pending:
+        task.cancel()
+    await asyncio.wait(pending)
+    if working in done:
+        await working
+
+
+def hand_on_signals(send: Callable[[int], None]) -> None:
+    """Every signal goes to somebody else instead, as to the program that a command runs."""
+    for number in SIGNALS:
+        asyncio.get_running_loop().add_signal_handler(number, send, number)
 
 
 def _heeded() -> list[signal.Signals]:
