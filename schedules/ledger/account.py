@@ -9,7 +9,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from activities.account.verdict import SLACK
-from activities.occurrence import stamp
 from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.occurrences import ledger
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from activities.account.record import SchedulerRecord
     from schedules.ledger.facts import Job
     from schedules.ledger.occurrences import Occurrence
-    from schedules.ledger.records import Records
+    from schedules.ledger.port import JobRecords
 
 MOST = 1_000
 """Occurrences and runs of one account."""
@@ -42,7 +41,7 @@ class Account:
     record: SchedulerRecord | None = None
 
 
-async def account(records: Records, job: Job, since: datetime, until: datetime, now: datetime) -> Account:
+async def account(records: JobRecords, job: Job, since: datetime, until: datetime, now: datetime) -> Account:
     """Every occurrence of a job from since to until, the newest `MOST` of them; raises ServerError."""
     since = max(since, _bound(job, until))
     found = await records.runs_of(job, since, until, MOST)
@@ -90,15 +89,13 @@ def may_account(run: Run) -> bool:
     return bool(run.marked or run.parent) or done
 
 
-async def _told(records: Records, runs: Sequence[Run]) -> list[Run]:
+async def _told(records: JobRecords, runs: Sequence[Run]) -> list[Run]:
     return await records.with_waiting(await records.with_results(runs))
 
 
-async def _around(records: Records, job: Job, since: datetime, until: datetime, now: datetime) -> list[Run]:
+async def _around(records: JobRecords, job: Job, since: datetime, until: datetime, now: datetime) -> list[Run]:
     """Runs of other times that have a say: earlier ones at work later, and late ones that account for others."""
-    earlier = records.runs_of(
-        job, BEGIN, since - SECOND, MOST_AROUND, f"(CloseTime > '{stamp(since)}' OR ExecutionStatus = 'Running')"
-    )
+    earlier = records.runs_of(job, BEGIN, since - SECOND, MOST_AROUND, open_after=since)
     end = min(until + AFTERWARDS, now)
     later = records.runs_of(job, until + SECOND, end, MOST) if end > until else None
     found = await asyncio.gather(earlier, *([later] if later else []))

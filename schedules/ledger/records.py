@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,9 +24,11 @@ from temporalio.service import RPCStatusCode
 from activities.account.history import SCHEDULER_PREFIX, SCHEDULER_TYPE, Part, part_of, record_of
 from activities.account.record import time_of
 from activities.contract import OWNER_ATTRIBUTE
+from activities.occurrence import stamp
 from schedules.errors import ServerError, UndecodableError
 from schedules.ledger.chains import chained
 from schedules.ledger.ends import failure_message, job_result
+from schedules.ledger.port import Found
 from schedules.ledger.translate import job_from_description, job_from_listing, run_from
 from schedules.server.calls import Calls
 from schedules.server.gateway import TemporalGateway
@@ -62,16 +64,8 @@ JUST_BEFORE = timedelta(seconds=1)
 """So many histories of a scheduler are read at most; each holds some 500 of its looks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Runs, and whether these are all of what was asked for; the newest are read first."""
-
-    runs: list[Run]
-    complete: bool = True
-
-
 class Records:
-    """What a namespace knows of jobs and runs. Every method raises ServerError for what the server refuses."""
+    """A live namespace as JobRecords, and its workflows and histories as the server has them. Every method raises ServerError."""
 
     def __init__(self, client: Client, pace: Pace | None = None) -> None:
         self.client = client
@@ -85,7 +79,7 @@ class Records:
         self._parts: dict[str, Part] = {}
 
     async def jobs(self, owner: str | None) -> list[Job]:
-        """Every job of an owner, or of all owners, as far as List shows it."""
+        """See JobRecords."""
         query = f"{OWNER_ATTRIBUTE} = '{owner}'" if owner else f"{OWNER_ATTRIBUTE} IS NOT NULL"
         request = ListSchedulesRequest(namespace=self._namespace, maximum_page_size=PAGE, query=query)
         ask = partial(self._asked, "list schedules", self._service.list_schedules)
@@ -97,7 +91,7 @@ class Records:
             raise
 
     async def job(self, name: str) -> Job | None:
-        """All that is known of one job; None where there is no such schedule."""
+        """See JobRecords."""
         self.calls["describe schedule"] += 1
         observed = await self._gateway.describe(name)
         return None if observed is None else job_from_description(observed, await self.retention())
@@ -120,14 +114,14 @@ class Records:
         return Found(found)
 
     async def runs_of(
-        self, job: Job, since: datetime, until: datetime, most: int | None = None, also: str = ""
+        self, job: Job, since: datetime, until: datetime, most: int | None = None, *, open_after: datetime | None = None
     ) -> Found:
-        """The runs of a job's occurrences from since to until, whoever started them: their ids sort by scheduled time.
-
-        `also` is what a visibility query asks for besides.
-        """
+        """See JobRecords; the ids of a job's occurrences sort by scheduled time."""
         first, last = (job.occurrence_id(at).replace("'", "''") for at in (since, until))
-        found = await self.runs(f"WorkflowId BETWEEN '{first}' AND '{last}'" + (f" AND {also}" if also else ""), most)
+        query = f"WorkflowId BETWEEN '{first}' AND '{last}'"
+        if open_after:
+            query += f" AND (CloseTime > '{stamp(open_after)}' OR ExecutionStatus = 'Running')"
+        found = await self.runs(query, most)
         runs = [run for run in found.runs if run.id == job.occurrence_id(run.scheduled_at)]
         return replace(found, runs=chained(job, runs))
 
@@ -141,7 +135,7 @@ class Records:
         return [run for each in found for run in each.runs]
 
     async def with_results(self, runs: Iterable[Run]) -> list[Run]:
-        """The same runs, in order, each that has ended with its JobResult, or else with what its failure says."""
+        """See JobRecords."""
         return await gathered(self._with_result, runs)
 
     async def _with_result(self, run: Run) -> Run:
@@ -170,7 +164,7 @@ class Records:
         return result, said
 
     async def with_waiting(self, runs: Iterable[Run]) -> list[Run]:
-        """The same runs, in order, each that goes on marked where no worker has taken it yet."""
+        """See JobRecords."""
         return await gathered(self._with_waiting, runs)
 
     async def _with_waiting(self, run: Run) -> Run:
@@ -216,7 +210,7 @@ class Records:
         return events
 
     async def record(self, schedule_id: str, since: datetime, until: datetime) -> SchedulerRecord | None:
-        """What was done to a schedule and by its scheduler from since to until; None where the server does not tell."""
+        """See JobRecords."""
         query = f"WorkflowId = '{SCHEDULER_PREFIX}{schedule_id}' AND TemporalNamespaceDivision = '{DIVISION}'"
         try:
             executions = await self.newest_executions(query)
@@ -263,7 +257,7 @@ class Records:
         return part
 
     async def jittered(self, job: Job, times: Sequence[datetime]) -> dict[datetime, datetime]:
-        """When the newest of some scheduled times really came, jitter included."""
+        """See JobRecords."""
         if not job.times.jitter or job.deleted_at:
             return {}
         wanted = sorted(times)[-MOST_JITTERED:]

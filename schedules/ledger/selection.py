@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from schedules.ledger.facts import Job
+    from schedules.ledger.port import JobRecords
     from schedules.ledger.records import Records
     from schedules.model import Times
     from schedules.spec.job import JobSpec
@@ -67,7 +68,7 @@ def _nothing_found(meant: Selection, listed: Sequence[Job], all_jobs: Sequence[J
     return "--label: no job of the files has these labels" if meant.labels else ""
 
 
-async def the_job(records: Records, name: str) -> Job:
+async def the_job(records: JobRecords, name: str) -> Job:
     """The job of that name. Raises SettingsError with near names where there is none."""
     from schedules.text.nearest import suggestion
 

@@ -11,7 +11,8 @@ from activities.account.verdict import SLACK
 from activities.contract import JOB_WORKFLOW
 from activities.occurrence import stamp
 from schedules.ledger.overview import MOST_RUNS, RUNNING, closer, known_times, marked, runs_by_job
-from schedules.ledger.records import Found, gathered
+from schedules.ledger.port import Found
+from schedules.ledger.records import gathered
 from schedules.ledger.translate import SCHEDULED_BY
 from schedules.monitor.durations import read_durations, taken
 from schedules.monitor.figures import Figures, figures_of

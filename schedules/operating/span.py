@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from schedules.ledger.facts import Job
     from schedules.ledger.occurrences import Occurrence
-    from schedules.ledger.records import Records
+    from schedules.ledger.port import JobRecords
 
 PIECE = 400
 MOST = 10_000
 """Occurrences of one backfill: its request must fit into what a server takes as one payload."""
 
 
-async def accounts(records: Records, job: Job, since: datetime, until: datetime, now: datetime) -> list[Occurrence]:
+async def accounts(records: JobRecords, job: Job, since: datetime, until: datetime, now: datetime) -> list[Occurrence]:
     """From since to until, both included, oldest first. Raises SettingsError for more than `MOST`, and ServerError.
 
     Why older ones have no run is not looked for: that takes the whole history of the schedule.
@@ -41,7 +41,7 @@ async def accounts(records: Records, job: Job, since: datetime, until: datetime,
 
 
 async def _piece(
-    records: Records, job: Job, since: datetime, until: datetime, now: datetime, *, why: bool
+    records: JobRecords, job: Job, since: datetime, until: datetime, now: datetime, *, why: bool
 ) -> list[Occurrence]:
     """`why` is needed where the schedule may hold back starts that are still to come."""
     if why:
