@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedules.commands.operating_options import AT_ONCE, WRITES, job_words, reason_option
+from schedules.commands.on_jobs import on_each_job
+from schedules.commands.operating_options import WRITES, job_words, reason_option
 from schedules.commands.options import at_least
-from schedules.commands.reading import answer, output_option, read
+from schedules.commands.reading import output_option
 
 if TYPE_CHECKING:
     import argparse
-    from datetime import datetime
 
     from schedules.ledger.facts import Job
-    from schedules.ledger.records import Records
+    from schedules.operating.each import Apply, Operator
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,32 +40,20 @@ def execute(options: argparse.Namespace) -> int:
     if options.max is not None and options.catchup != "run_all":
         raise SettingsError("--max goes with --catchup run_all; add that, or leave --max out")
 
-    async def work(records: Records, _: datetime) -> int:
-        from schedules.console.signals import stop_on_signals
-        from schedules.notes import checked_reason
-        from schedules.operating.chosen import chosen_jobs
-        from schedules.operating.each import each_job, show
-        from schedules.operating.make_up import resume
-        from schedules.operating.writes import Writes
-        from schedules.sync.audit import audit_of
+    from schedules.operating.make_up import resume
 
-        who, reason = audit_of(()).who, checked_reason(options.reason)
-        chosen = await chosen_jobs(records, options.jobs)
-        most = 1 if options.catchup == "run_latest" else options.max
-        catchup = "" if options.catchup == "skip" else options.catchup
-        wish = f"{catchup} --max {most}" if options.max else catchup
-        writes, made_up = Writes(records.client), dict[str, list[str]]()
-        stop_on_signals(AT_ONCE)
+    most = 1 if options.catchup == "run_latest" else options.max
+    catchup = "" if options.catchup == "skip" else options.catchup
+    wish = f"{catchup} --max {most}" if options.max else catchup
+    made_up: dict[str, list[str]] = {}
 
-        async def one(job: Job) -> tuple[str, str]:
-            note, warning, made_up[job.name] = await resume(records, writes, job, who, reason, wish, most)
+    def plan(operator: Operator, job: Job) -> Apply:
+        async def apply() -> tuple[str, str]:
+            note, warning, made_up[job.name] = await resume(
+                operator.records, operator.writes, job, operator.who, operator.reason, wish, most
+            )
             return note, warning
 
-        done = await each_job(chosen, one)
-        if options.output == "json":
-            answer({"jobs": [{**each.json, "backfilled": made_up.get(each.job, [])} for each in done]})
-        else:
-            show(done)
-        return int(any(each.failed for each in done))
+        return apply
 
-    return read(work)
+    return on_each_job(options, plan, lambda job: {"backfilled": made_up.get(job, [])})

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from activities.registry import HandlerRegistry
     from schedules.model import ListedSchedule
+    from schedules.sync.options import SyncOptions
 
 EPILOG = """\
 Exit codes: 0 done or in sync; 1 something failed or was refused; 2 the spec, a setting or the command line is wrong;
@@ -116,7 +117,27 @@ async def _run(options: argparse.Namespace, registry: HandlerRegistry | None) ->
 
     for line in left_out_lines(loaded.left_out):
         say(line)
-    return await SyncRun(options, loaded.owner, loaded.desired, now, client).run(listed)
+    return await SyncRun(_values(options), loaded.owner, loaded.desired, now, client).run(listed)
+
+
+def _values(options: argparse.Namespace) -> SyncOptions:
+    from schedules.sync.options import SyncOptions
+
+    return SyncOptions(
+        tuple(options.paths),
+        dry_run=options.dry_run,
+        check=options.check,
+        plan_out=options.plan_out or "",
+        apply_plan=options.apply_plan or "",
+        prune=not options.no_prune,
+        max_delete=options.max_delete,
+        adopt=options.adopt,
+        deep=options.deep,
+        strict=options.strict,
+        preflight=not options.no_preflight,
+        rate=options.rate,
+        output=options.output,
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

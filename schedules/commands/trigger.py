@@ -57,7 +57,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Runs the command; its exit code. Raises TickwrightError for what ends it early."""
+    from schedules.operating.triggered import TriggerRequest
+
     _check(options)
+    request = TriggerRequest(
+        options.scheduled_at or "", options.again, tuple(options.set), options.overlap, options.wait
+    )
 
     async def work(records: Records, now: datetime) -> int:
         from schedules.console.signals import stop_on_signals
@@ -68,9 +73,9 @@ def execute(options: argparse.Namespace) -> int:
         job = await the_job(records, options.job)
         stop, _ = stop_on_signals(AT_ONCE)
         if options.scheduled_at or options.set:
-            done = await run_occurrence(records, job, now, options, say, stop)
+            done = await run_occurrence(records, job, now, request, say, stop)
         else:
-            done = await trigger_now(records, job, options, say, stop)
+            done = await trigger_now(records, job, request, say, stop)
         if options.output == "json":
             answer(asdict(done))
         else:

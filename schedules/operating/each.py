@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from schedules.errors import TickwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Sequence
+    from datetime import datetime
 
     from schedules.ledger.facts import Job
+    from schedules.ledger.records import Records
     from schedules.operating.chosen import Chosen
+    from schedules.operating.writes import Writes
 
 COLUMNS = ("job", "result", "note", "warning")
+
+
+Apply = Callable[[], Awaitable[tuple[str, str]]]
+"""Does what is planned for a job: the note that it has then, and a warning or nothing. Raises TickwrightError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """Who does something to jobs, when and why, and by which means."""
+
+    records: Records
+    writes: Writes
+    who: str
+    #: As checked for a note; empty for none.
+    reason: str
+    now: datetime
 
 
 @dataclass(frozen=True, slots=True)

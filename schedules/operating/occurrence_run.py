@@ -22,7 +22,6 @@ from schedules.server.gateway import TemporalGateway
 from schedules.times.moment import local_text
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
     from datetime import datetime
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from schedules.ledger.facts import Job
     from schedules.ledger.records import Records
     from schedules.model import ObservedSchedule
+    from schedules.operating.triggered import TriggerRequest
 
 LOOK_AGAIN = 0.2
 PATIENCE = 8.0
@@ -40,7 +40,7 @@ async def run_occurrence(
     records: Records,
     job: Job,
     now: datetime,
-    options: argparse.Namespace,
+    request: TriggerRequest,
     tell: Callable[[str], None],
     stop: asyncio.Event,
 ) -> Triggered:
@@ -48,23 +48,23 @@ async def run_occurrence(
     from schedules.ledger.explain import moment_of
 
     at = now.replace(microsecond=0)
-    if options.scheduled_at:
-        moment = moment_of(job, options.scheduled_at, now)
+    if request.scheduled_at:
+        moment = moment_of(job, request.scheduled_at, now)
         if len(moment.instants) > 1:
             both = " or ".join(stamp(each) for each in moment.instants)
-            raise SettingsError(f"--scheduled-at {options.scheduled_at} happens twice; write {both}")
+            raise SettingsError(f"--scheduled-at {request.scheduled_at} happens twice; write {both}")
         at = _scheduled(job, moment, now)
-        await _check_ran(records, job, at, now, options, tell)
+        await _check_ran(records, job, at, now, request, tell)
     observed = await TemporalGateway(records.client).describe(job.name)
     if observed is None:
         raise SettingsError(f"the job `{job.name}` has been deleted")
-    rerun = stamp(now) if options.again or options.set else ""
-    params = _params(observed, job, options)
+    rerun = stamp(now) if request.again or request.assignments else ""
+    params = _params(observed, job, request)
     before = await newest_run(records, job, at)
     await Backfills(records.client).start(observed, request_for(job, [stamp(at)], rerun=rerun, params=params))
     if missing := await nobody_there(records.client, observed.action):
         tell(f"{missing}; the run waits until one does")
-    return await _followed(records, job, at, before, options, tell, stop)
+    return await _followed(records, job, at, before, request, tell, stop)
 
 
 def _scheduled(job: Job, moment: Any, now: datetime) -> datetime:
@@ -82,7 +82,7 @@ def _scheduled(job: Job, moment: Any, now: datetime) -> datetime:
 
 
 async def _check_ran(
-    records: Records, job: Job, at: datetime, now: datetime, options: argparse.Namespace, tell: Callable[[str], None]
+    records: Records, job: Job, at: datetime, now: datetime, request: TriggerRequest, tell: Callable[[str], None]
 ) -> None:
     """Raises SettingsError for an occurrence that runs, or that has succeeded and is not meant to run again."""
     occurrences = (await account(records, job, at, at, now)).occurrences
@@ -94,7 +94,7 @@ async def _check_ran(
             f"{job.occurrence_id(at)} is already {known.verdict}: {known.reason or 'see `tickwright explain`'}"
         )
     has_succeeded = known.verdict == "succeeded" or any(run.verdict == "succeeded" for run in known.others)
-    if has_succeeded and not options.again:
+    if has_succeeded and not request.again:
         raise SettingsError(
             f"{job.occurrence_id(at)} has already succeeded; add --again to run it again, with a new idempotency key"
         )
@@ -102,15 +102,15 @@ async def _check_ran(
         tell(f"{job.occurrence_id(at)} ran before: {known.verdict}")
 
 
-def _params(observed: ObservedSchedule, job: Job, options: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    if not (options.set or options.again):
+def _params(observed: ObservedSchedule, job: Job, request: TriggerRequest) -> dict[str, dict[str, Any]]:
+    if not (request.assignments or request.again):
         return {}
-    request = job_request(observed)
-    if request is None:
+    given = job_request(observed)
+    if given is None:
         raise SettingsError(
             f"--set and --again do not work for `{job.name}`: it starts its own workflow (direct), or is encrypted with a key that is missing here"
         )
-    return assigned(request, options.set)
+    return assigned(given, request.assignments)
 
 
 async def _followed(
@@ -118,7 +118,7 @@ async def _followed(
     job: Job,
     at: datetime,
     before: Run | None,
-    options: argparse.Namespace,
+    request: TriggerRequest,
     tell: Callable[[str], None],
     stop: asyncio.Event,
 ) -> Triggered:
@@ -129,7 +129,7 @@ async def _followed(
     while not stop.is_set():
         run = await newest_run(records, job, at)
         if run is not None and (before is None or run.run_id != before.run_id):
-            if not options.wait:
+            if not request.wait:
                 return Triggered(job.name, workflow_id, stamp(at), "started")
             outcome, reason = await follow_run(records, run, tell, stop)
             return Triggered(job.name, workflow_id, stamp(at), outcome, reason)
@@ -138,7 +138,7 @@ async def _followed(
             return Triggered(job.name, workflow_id, stamp(at), "dropped", reason)
         if loop.time() > patience:
             waits = f"it waits for another run to end, or for a worker; `tickwright backfill {job.name} --cancel` cancels it"
-            if not options.wait:
+            if not request.wait:
                 return Triggered(job.name, workflow_id, stamp(at), "waiting", waits)
             if not told:
                 tell(f"{workflow_id}: {waits}")

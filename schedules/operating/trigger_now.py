@@ -18,13 +18,13 @@ from schedules.operating.writes import Writes
 from schedules.server.workers import Workers
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
     from activities.account.facts import Run
     from activities.overlap import Overlap
     from schedules.ledger.facts import Job
     from schedules.ledger.records import Records
+    from schedules.operating.triggered import TriggerRequest
     from schedules.operating.turn import Turn
 
 PATIENCE = 8.0
@@ -48,19 +48,19 @@ class Asked:
 async def trigger_now(
     records: Records,
     job: Job,
-    options: argparse.Namespace,
+    request: TriggerRequest,
     tell: Callable[[str], None],
     stop: asyncio.Event,
 ) -> Triggered:
     """Asks the schedule, whose overlap policy decides, and looks what it did. Raises ServerError."""
-    overlap = options.overlap or job.overlap or "skip"
+    overlap = request.overlap or job.overlap or "skip"
     asked = await _ask(records, job, overlap)
     if isinstance(asked, Triggered):
         return asked
     run = await _started(records, job, asked, PATIENCE)
     if run is None:
         waits = await _not_started(records, job, asked, overlap)
-        if waits.result != "waiting" or not options.wait:
+        if waits.result != "waiting" or not request.wait:
             return waits
         tell(f"{waits.workflow_id}: {waits.reason}")
         while run is None and not stop.is_set():
@@ -69,7 +69,7 @@ async def trigger_now(
             return waits
     if not await Workers(records.client).polls(run.task_queue):
         tell(f"no worker polls task queue `{run.task_queue}`; the run waits until one does")
-    if not options.wait:
+    if not request.wait:
         return Triggered(job.name, run.id, stamp(run.scheduled_at), "started")
     outcome, reason = await follow_run(records, run, tell, stop)
     return Triggered(job.name, run.id, stamp(run.scheduled_at), outcome, reason)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from activities.overlap import Overlap
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +18,19 @@ class Triggered:
     scheduled_at: str
     result: str
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerRequest:
+    """What `trigger` is asked for, beside the job."""
+
+    #: Of which occurrence, as it was written; empty for a run of now.
+    scheduled_at: str = ""
+    #: Whether one that has succeeded runs once more.
+    again: bool = False
+    #: `handler.parameter=value`, for this run alone.
+    assignments: tuple[str, ...] = ()
+    #: None for the job's own.
+    overlap: Overlap | None = None
+    #: Whether to follow the run to its end.
+    wait: bool = False

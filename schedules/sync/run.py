@@ -26,7 +26,6 @@ from schedules.views.plan import document, plan_lines, result_text
 from schedules.views.plan_markdown import plan_markdown
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from schedules.model import DesiredSchedule, ListedSchedule
     from schedules.plan.file import PlanFile
     from schedules.plan.plan import Plan
+    from schedules.sync.options import SyncOptions
 
 IN_SYNC, FAILED, CHANGES_FOUND = 0, 1, 3
 
@@ -45,7 +45,7 @@ class SyncRun:
 
     def __init__(
         self,
-        options: argparse.Namespace,
+        options: SyncOptions,
         owner: str,
         desired: Mapping[str, DesiredSchedule],
         now: datetime,
@@ -57,7 +57,7 @@ class SyncRun:
         self._now = now
         self._client = client
         self._gateway = TemporalGateway(client, Pace(options.rate))
-        self._look = bool(options.dry_run or options.check or options.plan_out)
+        self._look = options.look
 
     async def run(self, listed: Sequence[ListedSchedule]) -> int:
         """The exit code; `listed` is what List shows of the owner. Raises TickwrightError for what ends it early."""
@@ -86,7 +86,7 @@ class SyncRun:
     async def _plan(self, listed: Sequence[ListedSchedule], rules: Rules | None) -> Plan:
         """A plan that people will look at, or may take over what others own, describes all that it is not sure of."""
         options = self._options
-        rules = rules or Rules(prune=not options.no_prune, adopt=options.adopt)
+        rules = rules or Rules(prune=options.prune, adopt=options.adopt)
         sure = self._look or rules.adopt or bool(options.apply_plan)
         depth = Depth(deep=options.deep, sure=sure)
         return await plan_sync(
@@ -96,7 +96,7 @@ class SyncRun:
     async def _preflight(self, plan: Plan) -> list[str]:
         """What stands against the jobs running. A sync that has nothing to do looks only where that was asked for."""
         options = self._options
-        if options.no_preflight or not (plan.changes or self._look or options.strict or options.deep):
+        if not options.preflight or not (plan.changes or self._look or options.strict or options.deep):
             return []
         asked = preflight(plan, self._desired.values(), Workers(self._client), ask=not self._look)
         return await unless_interrupted(asked)
@@ -107,7 +107,7 @@ class SyncRun:
             return []
         refused = _unsafe(plan, self._options.max_delete)
         told = [f"a sync would be {refused}"] if refused else []
-        return told if self._options.no_preflight else [*told, *await unregistered(plan, self._gateway)]
+        return told if not self._options.preflight else [*told, *await unregistered(plan, self._gateway)]
 
     async def _show_plan(self, plan: Plan, warnings: Sequence[str], refusal: TickwrightError | None) -> int:
         planned = [Applied(change, "planned") for change in plan.changes]
@@ -158,9 +158,9 @@ class SyncRun:
                 STDOUT.answer(plan_markdown(plan, results, warnings, refused))
 
 
-def _check(options: argparse.Namespace) -> None:
+def _check(options: SyncOptions) -> None:
     """Options that do not fit together. Raises SettingsError."""
-    if options.apply_plan and (options.no_prune or options.adopt):
+    if options.apply_plan and (not options.prune or options.adopt):
         raise SettingsError("--apply-plan uses the rules of its plan; write --no-prune and --adopt with --plan-out")
     file = options.plan_out
     if file and any(not is_reference(path) and would_be_read(Path(file), Path(path)) for path in options.paths):
@@ -170,7 +170,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _refusal(
-    plan: Plan, options: argparse.Namespace, found: Sequence[str], *, look: bool
+    plan: Plan, options: SyncOptions, found: Sequence[str], *, look: bool
 ) -> PreflightError | UnsafePlanError | None:
     """Why nothing of the plan may be done."""
     if found and options.strict:

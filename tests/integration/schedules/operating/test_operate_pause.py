@@ -15,13 +15,13 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from activities.contract import RESUME_PREFIX
 from activities.note import paused_at
 from activities.notices.contract import WATCHDOG_WORKFLOW
-from schedules.commands.pause import pause
 from schedules.errors import ServerError
 from schedules.ledger.facts import Job
 from schedules.ledger.records import Records
 from schedules.operating.chosen import chosen_jobs
 from schedules.operating.each import each_job
 from schedules.operating.make_up import resume
+from schedules.operating.pause import pause
 from schedules.operating.writes import Writes
 from schedules.server.workers import Workers
 from tests.integration.operating import HOUR, Diary, command, done, hourly, hours_ago, stamp
