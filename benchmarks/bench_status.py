@@ -20,7 +20,7 @@ from figures import report
 from jobs_that_ran import Namespace, jobs_that_ran
 from temporalio.client import Client
 
-from schedules.ledger.incidents import open_incidents
+from schedules.ledger.notices.open_incidents import open_incidents
 from schedules.ledger.overview import Overview, overview
 from schedules.ledger.records import Records
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from activities.account.facts import Run
     from activities.account.record import SchedulerRecord
-    from schedules.ledger.alerts import Alerts
     from schedules.ledger.due import Due
     from schedules.ledger.facts import Job
+    from schedules.ledger.notices.notified import Notified
     from schedules.ledger.occurrences import Occurrence
     from schedules.ledger.records import Records
     from schedules.ledger.state import PauseEnd
@@ -38,7 +38,7 @@ class Explained:
     story: Story | None = None
     then: str = ""
     link: str = ""
-    alerts: Alerts | None = None
+    alerts: Notified | None = None
     pause_end: PauseEnd | None = None
 
 
@@ -53,8 +53,8 @@ async def explain(records: Records, name: str, time: str, now: datetime, ui_url:
     """The story of an occurrence. Raises SettingsError for a job or a time that is none."""
     from schedules.ledger.account import account
     from schedules.ledger.due import due
+    from schedules.ledger.notices.reading import notices_about
     from schedules.ledger.pauses import pause_end
-    from schedules.ledger.told import alerts_about
 
     job = await job_or_its_past(records, name, now)
     found = due(job.times, moment_of(job, time, now))
@@ -73,7 +73,7 @@ async def explain(records: Records, name: str, time: str, now: datetime, ui_url:
     if occurrence is None:
         return told
     if (run := occurrence.run) is None:
-        return replace(told, alerts=await alerts_about(records, job, occurrence, ()))
+        return replace(told, alerts=await notices_about(records, job, occurrence, ()))
     if run.waiting:
         seen = (await _poller(records, run.task_queue),)
         told = replace(told, occurrence=replace(occurrence, evidence=(*occurrence.evidence, *seen)))
@@ -81,7 +81,7 @@ async def explain(records: Records, name: str, time: str, now: datetime, ui_url:
     return replace(
         told,
         story=await _story(records, run, events),
-        alerts=await alerts_about(records, job, occurrence, events),
+        alerts=await notices_about(records, job, occurrence, events),
         link=web_link(ui_url, records.client.namespace, run),
     )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from activities.account.facts import Run, Verdict
     from activities.account.record import Event
     from schedules.ledger.facts import Job
-    from schedules.ledger.notices import Sent
+    from schedules.ledger.notices.sent import Sent
     from schedules.ledger.occurrences import Occurrence
 
 State = Literal["ok", "running", "never_ran", "late", "failing", "paused", "missing", "unknown", "shadow"]

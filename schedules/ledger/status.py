@@ -21,7 +21,7 @@ async def job_states(records: Records, meant: Selection, since: str, now: dateti
     """The states of the jobs that are meant, worst first."""
     from dataclasses import replace
 
-    from schedules.ledger.incidents import open_incidents
+    from schedules.ledger.notices.open_incidents import open_incidents
     from schedules.ledger.overview import known_times, overview
     from schedules.ledger.state import missing_job
     from schedules.times.moment import parse_instant

@@ -10,11 +10,11 @@ from schedules.views.occurrences import instant_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from schedules.ledger.alerts import Alerts, Incident
-    from schedules.ledger.notices import Sent
+    from schedules.ledger.notices.notified import Incident, Notified
+    from schedules.ledger.notices.sent import Sent
 
 
-def alerts_json(alerts: Alerts) -> dict[str, Any]:
+def alerts_json(alerts: Notified) -> dict[str, Any]:
     """`none_because` is null where somebody was told; times are RFC 3339 in UTC."""
     return {
         "notices": [sent_json(each) for each in alerts.sent],
@@ -23,7 +23,7 @@ def alerts_json(alerts: Alerts) -> dict[str, Any]:
     }
 
 
-def alert_lines(alerts: Alerts) -> Iterator[tuple[str, str]]:
+def alert_lines(alerts: Notified) -> Iterator[tuple[str, str]]:
     """Labels and texts."""
     for each in alerts.sent:
         yield "notice", _sent(each)

@@ -11,7 +11,7 @@ import pytest
 from activities.account.facts import Run
 from activities.account.record import Event
 from schedules.ledger.facts import Job
-from schedules.ledger.notices import Sent
+from schedules.ledger.notices.sent import Sent
 from schedules.ledger.occurrences import ledger
 from schedules.ledger.replaced import may_be_replaced, replaced
 from schedules.ledger.state import JobState, OpenIncident, state_of

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from temporalio.api.history import v1 as history
 from temporalio.converter import value_to_type
 
 from activities.notices.contract import ENDED_SIGNAL, SEND_NOTICE, TEND_SCHEDULE, AlertRequest
 from schedules.ledger.decoded import attributes_of, failure_text, first_value
+from schedules.ledger.notices.sent import BEGIN, NoticeHistory, Reported, Sent, SentState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,66 +20,6 @@ if TYPE_CHECKING:
     from temporalio.api.history.v1 import HistoryEvent
     from temporalio.api.workflow.v1 import PendingActivityInfo
     from temporalio.converter import DataConverter
-
-BEGIN = datetime.min.replace(tzinfo=UTC)
-SentState = Literal["delivered", "under_way", "given_up"]
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """One notice to one channel. `at` is when it was delivered or given up, or else posted; `event_id` that of its posting.
-
-    `since` is the scheduled time of the first failure of its incident; `about` the run that it tells of.
-    """
-
-    event: str
-    channel: str
-    state: SentState
-    at: datetime
-    attempts: int
-    workflow_id: str
-    run_id: str
-    event_id: int
-    about: str = ""
-    about_run: str = ""
-    since: str = ""
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Reported:
-    """How a run ended, told by itself or seen by the incident's own look; without `run_id` told only by the run after it.
-
-    `gone` stands for the job, of which the failures before are no more.
-    """
-
-    run_id: str
-    workflow_id: str
-    outcome: str
-    scheduled_at: str
-    ended_at: datetime = BEGIN
-
-    def is_of(self, run_id: str, workflow_id: str) -> bool:
-        """Whether it is about a run."""
-        return self.run_id == run_id if self.run_id else self.workflow_id == workflow_id
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """The history of one workflow that tells. An incident that goes on from an earlier part has `failures` since `since`.
-
-    `readable` is False where the key to its values is missing.
-    """
-
-    workflow_id: str
-    run_id: str
-    failures: int = 0
-    since: str = ""
-    was_told: bool = False
-    reports: tuple[Reported, ...] = ()
-    sent: tuple[Sent, ...] = ()
-    readable: bool = True
-
 
 _OfWorkflow = (
     history.WorkflowExecutionStartedEventAttributes
@@ -94,15 +35,15 @@ _OfActivity = (
 )
 
 
-async def told_by(
+async def notices_in(
     workflow_id: str,
     run_id: str,
     events: Sequence[HistoryEvent],
     pending: Iterable[PendingActivityInfo],
     converter: DataConverter,
-) -> Told:
+) -> NoticeHistory:
     """What a workflow's history says; `pending` is what it does now."""
-    listener = _Listener(Told(workflow_id, run_id), converter)
+    listener = _Listener(NoticeHistory(workflow_id, run_id), converter)
     for event in events:
         await listener.hear(event)
     for info in pending:
@@ -113,7 +54,7 @@ async def told_by(
 class _Listener:
     """Notices by the event that posted them."""
 
-    def __init__(self, told: Told, converter: DataConverter) -> None:
+    def __init__(self, told: NoticeHistory, converter: DataConverter) -> None:
         self._told, self._converter = told, converter
         self._sent: dict[int, Sent] = {}
         self._by_activity: dict[str, int] = {}
@@ -121,7 +62,7 @@ class _Listener:
         self._looks: dict[int, datetime] = {}
         self._failed_at = BEGIN
 
-    def told(self) -> Told:
+    def told(self) -> NoticeHistory:
         reports = sorted(self._reports.values(), key=lambda each: each.ended_at)
         return replace(self._told, reports=(*reports,), sent=(*self._sent.values(),))
 

@@ -12,15 +12,15 @@ from temporalio.api.common.v1 import Payloads
 from activities.notices.contract import INCIDENT_MEMO, INCIDENT_PREFIX, INCIDENT_WORKFLOW
 from activities.occurrence import stamp
 from schedules.ledger.decoded import first_value
+from schedules.ledger.notices.reading import notices_of
 from schedules.ledger.records import gathered
 from schedules.ledger.state import OpenIncident
-from schedules.ledger.told import told_in
 
 if TYPE_CHECKING:
     from temporalio.api.workflow.v1 import WorkflowExecutionInfo
     from temporalio.converter import DataConverter
 
-    from schedules.ledger.notices import Told
+    from schedules.ledger.notices.sent import NoticeHistory
     from schedules.ledger.records import Records
 
 
@@ -33,7 +33,7 @@ async def open_incidents(records: Records) -> dict[str, OpenIncident]:
     found = await records.executions(f"WorkflowType = '{INCIDENT_WORKFLOW}' AND ExecutionStatus = 'Running'")
     newest_first = sorted(found, key=lambda each: each.start_time.ToNanoseconds(), reverse=True)
     told = await gathered(
-        lambda each: told_in(records, each.execution.workflow_id, each.execution.run_id), newest_first[:MOST_READ]
+        lambda each: notices_of(records, each.execution.workflow_id, each.execution.run_id), newest_first[:MOST_READ]
     )
     converter = records.client.data_converter
     incidents: dict[str, OpenIncident] = {}
@@ -43,7 +43,7 @@ async def open_incidents(records: Records) -> dict[str, OpenIncident]:
     return incidents
 
 
-def _with_notices(incident: OpenIncident, told: Told | None) -> OpenIncident:
+def _with_notices(incident: OpenIncident, told: NoticeHistory | None) -> OpenIncident:
     if told is None or not told.readable:
         return incident
     return replace(incident, sent=tuple(each for each in told.sent if each.since == incident.since))

@@ -11,9 +11,9 @@ from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE
 from activities.notices.contract import INCIDENT_PREFIX, MISSED_PREFIX, WATCHDOG_WORKFLOW
 from activities.occurrence import job_of, stamp
 from activities.watchdog.contract import WatchdogRequest, WatchState
-from schedules.ledger.alerts import DIRECT, MISSABLE, UNREADABLE, Alerts, Watching, of_missed, of_run
 from schedules.ledger.decoded import first_value
-from schedules.ledger.notices import UnknownRequestError, alerts_of, told_by
+from schedules.ledger.notices.history import UnknownRequestError, alerts_of, notices_in
+from schedules.ledger.notices.notified import DIRECT, MISSABLE, UNREADABLE, Notified, Watching, of_missed, of_run
 from schedules.ledger.records import gathered
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from activities.account.facts import Run
     from schedules.ledger.facts import Job
-    from schedules.ledger.notices import Told
+    from schedules.ledger.notices.sent import NoticeHistory
     from schedules.ledger.occurrences import Occurrence
     from schedules.ledger.records import Records
 
@@ -34,28 +34,28 @@ MOST_WATCHDOGS = 100
 SECOND = timedelta(seconds=1)
 
 
-async def alerts_about(
+async def notices_about(
     records: Records, job: Job, occurrence: Occurrence, events: Sequence[HistoryEvent]
-) -> Alerts | None:
+) -> Notified | None:
     """`events` are those of the occurrence's run; None for what is still to come. Raises ServerError."""
     if occurrence.verdict == "not_yet_due":
         return None
     if job.workflow_type != JOB_WORKFLOW:
-        return Alerts(why=DIRECT)
+        return Notified(why=DIRECT)
     if occurrence.run is None or occurrence.verdict in MISSABLE:
         return await _missed(records, job, occurrence)
     return await _ended(records, job, occurrence.run, events)
 
 
-async def _ended(records: Records, job: Job, run: Run, events: Sequence[HistoryEvent]) -> Alerts:
+async def _ended(records: Records, job: Job, run: Run, events: Sequence[HistoryEvent]) -> Notified:
     try:
         alerts = await alerts_of(events, records.client.data_converter)
     except UnknownRequestError:
-        return Alerts(why=UNREADABLE)
+        return Notified(why=UNREADABLE)
     if run.closed_at is None or alerts is None:
         return of_run(run, alerts, ())
     parts = await _parts(records, job.name, run)
-    told = await gathered(lambda each: told_in(records, each.execution.workflow_id, each.execution.run_id), parts)
+    told = await gathered(lambda each: notices_of(records, each.execution.workflow_id, each.execution.run_id), parts)
     return of_run(run, alerts, [each for each in told if each])
 
 
@@ -72,7 +72,7 @@ async def _parts(records: Records, job: str, run: Run) -> list[WorkflowExecution
     ][:MOST_PARTS]
 
 
-async def told_in(records: Records, workflow_id: str, run_id: str = "") -> Told | None:
+async def notices_of(records: Records, workflow_id: str, run_id: str = "") -> NoticeHistory | None:
     """What a workflow that tells has told; None where the server does not know of the workflow."""
     events = await records.history(workflow_id, run_id)
     if not events:
@@ -80,12 +80,12 @@ async def told_in(records: Records, workflow_id: str, run_id: str = "") -> Told 
     described = await records.described(workflow_id, run_id)
     pending = described.pending_activities if described else ()
     found = described.workflow_execution_info.execution.run_id if described else run_id
-    return await told_by(workflow_id, found, events, pending, records.client.data_converter)
+    return await notices_in(workflow_id, found, events, pending, records.client.data_converter)
 
 
-async def _missed(records: Records, job: Job, occurrence: Occurrence) -> Alerts:
+async def _missed(records: Records, job: Job, occurrence: Occurrence) -> Notified:
     at = occurrence.scheduled_at
-    told = await told_in(records, f"{MISSED_PREFIX}{job.name}-{stamp(at)}")
+    told = await notices_of(records, f"{MISSED_PREFIX}{job.name}-{stamp(at)}")
     watching = None if told else await _watching(records, job)
     return of_missed(at, occurrence.verdict, told, watching)
 

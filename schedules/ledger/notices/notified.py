@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from activities.account.facts import Run, Verdict
     from activities.notices.contract import AlertRequest
     from activities.watchdog.contract import WatchedJob, WatchState
-    from schedules.ledger.notices import Sent, Told
+    from schedules.ledger.notices.sent import NoticeHistory, Sent
 
 MISSABLE: frozenset[Verdict] = frozenset({"missed", "paused", "used_up", "due", "waiting", "too_late", "skipped"})
 """What a watchdog may find missing."""
@@ -45,7 +45,7 @@ class Incident:
 
 
 @dataclass(frozen=True, slots=True)
-class Alerts:
+class Notified:
     """`why` nobody was told; empty where somebody was."""
 
     sent: tuple[Sent, ...] = ()
@@ -61,7 +61,7 @@ class Watching:
     state: WatchState
 
 
-def of_run(run: Run, alerts: AlertRequest | None, told: Sequence[Told]) -> Alerts:
+def of_run(run: Run, alerts: AlertRequest | None, told: Sequence[NoticeHistory]) -> Notified:
     """`told` are the parts of the job's incidents that were open when the run ended."""
     sent = tuple(
         each
@@ -71,20 +71,20 @@ def of_run(run: Run, alerts: AlertRequest | None, told: Sequence[Told]) -> Alert
     )
     incident = next((found for part in told if (found := _part_of(run, part))), None)
     if not sent and not all(part.readable for part in told):
-        return Alerts(why=UNREADABLE)
-    return Alerts(sent, "" if sent else _why_not_told(run, alerts, incident), incident)
+        return Notified(why=UNREADABLE)
+    return Notified(sent, "" if sent else _why_not_told(run, alerts, incident), incident)
 
 
-def of_missed(at: datetime, verdict: Verdict, told: Told | None, watching: Watching | None) -> Alerts:
+def of_missed(at: datetime, verdict: Verdict, told: NoticeHistory | None, watching: Watching | None) -> Notified:
     """`told` is the notice of just this time, if there is one."""
     if told and told.sent:
-        return Alerts(told.sent)
+        return Notified(told.sent)
     if told and not told.readable:
-        return Alerts(why=UNREADABLE)
-    return Alerts(why=_why_not_missed(at, verdict, watching))
+        return Notified(why=UNREADABLE)
+    return Notified(why=_why_not_missed(at, verdict, watching))
 
 
-def _part_of(run: Run, part: Told) -> Incident | None:
+def _part_of(run: Run, part: NoticeHistory) -> Incident | None:
     """The reports are taken as the incident takes them: each run once, and a success begins anew, as does a job made anew."""
     failures, since, found = part.failures, part.since, None
     for report in part.reports:
@@ -104,7 +104,7 @@ def _part_of(run: Run, part: Told) -> Incident | None:
     return _with_notices(found, part, "") if found else None
 
 
-def _with_notices(found: tuple[str, int], part: Told, ended_by: str) -> Incident:
+def _with_notices(found: tuple[str, int], part: NoticeHistory, ended_by: str) -> Incident:
     since, number = found
     first = next((each.about for each in part.sent if each.event in FIRST and each.since == since), "")
     told_of = first or ("a run before" if part.was_told and part.since == since else "")

@@ -12,8 +12,8 @@ from activities.account.facts import Run, Verdict
 from activities.contract import TimesRequest
 from activities.notices.contract import AlertRequest, Target
 from activities.watchdog.contract import WatchedJob, WatchState
-from schedules.ledger.alerts import Alerts, Watching, of_missed, of_run
-from schedules.ledger.notices import Reported, Sent, Told
+from schedules.ledger.notices.notified import Notified, Watching, of_missed, of_run
+from schedules.ledger.notices.sent import NoticeHistory, Reported, Sent
 from schedules.views.notices import alert_lines
 from tests.unit.schedules.ledger.ledgers import MINUTE, NOON, run
 
@@ -37,11 +37,11 @@ def stamp(at: datetime) -> str:
     return f"{at:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def told(reports: list[Reported], notices: list[Sent], **before: Any) -> Told:
-    return Told("incident", "part", reports=(*reports,), sent=(*notices,), **before)
+def told(reports: list[Reported], notices: list[Sent], **before: Any) -> NoticeHistory:
+    return NoticeHistory("incident", "part", reports=(*reports,), sent=(*notices,), **before)
 
 
-def why(of: Run, alerts: AlertRequest | None = TOLD, *parts: Told) -> str:
+def why(of: Run, alerts: AlertRequest | None = TOLD, *parts: NoticeHistory) -> str:
     found = of_run(of, alerts, parts)
     assert not found.sent
     return found.why
@@ -168,7 +168,7 @@ def test_a_time_that_nobody_was_told_of_says_why(verdict: Verdict, knows: Watchi
 
 def test_an_address_is_never_shown() -> None:
     notice = sent(failed(), failed())
-    lines = "\n".join(text for _, text in alert_lines(Alerts((notice,))))
+    lines = "\n".join(text for _, text in alert_lines(Notified((notice,))))
     assert lines == "failure to channel hook: delivered at 2027-03-01T12:00:00Z, 1 attempt (incident part, event 7)"
 
 

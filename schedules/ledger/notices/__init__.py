@@ -1,0 +1,1 @@
+"""Who was told of occurrences and incidents, by notices; alerts of Prometheus are another thing."""
