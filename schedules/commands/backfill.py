@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from schedules.commands.operating_options import AT_ONCE, WRITES
-from schedules.commands.reading import output_option, read
+from schedules.commands.options.operating import AT_ONCE, WRITES
+from schedules.commands.options.reading import output_option, read
 from schedules.console.terminal import say
 from schedules.ledger.selection import the_job
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from activities.contract import BACKFILL_PREFIX
-from schedules.commands.reading import answer
+from schedules.commands.options.reading import answer
 from schedules.console.table import console, cut, one_line, table
 from schedules.console.terminal import STDOUT, say
 from schedules.operating.holes import progress_text

@@ -6,8 +6,8 @@ import argparse
 import os
 
 from schedules.commands.explain import UI_URL
-from schedules.commands.selection import selected, selection_options
-from schedules.commands.serving_options import address_of, guard_of, interval_of, serving_options
+from schedules.commands.options.selection import selected, selection_options
+from schedules.commands.options.serving import address_of, guard_of, interval_of, serving_options
 from schedules.errors import SettingsError
 from schedules.serve.access import TOKEN, TOKEN_FILE
 

@@ -7,7 +7,7 @@ import uuid
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from schedules.commands.options import spec_options
+from schedules.commands.options.specs import spec_options
 from schedules.console.terminal import say
 from schedules.errors import SettingsError, TickwrightError
 from schedules.text.nearest import suggestion

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from schedules.commands.reading import answer, output_option, read
+from schedules.commands.options.reading import answer, output_option, read
 from schedules.console.terminal import STDOUT
 from schedules.ledger.explain import explain
 

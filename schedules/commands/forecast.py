@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from schedules.commands.reading import answer, output_option, read
-from schedules.commands.selection import selected, selection_options
+from schedules.commands.options.reading import answer, output_option, read
+from schedules.commands.options.selection import selected, selection_options
 from schedules.errors import SettingsError
 from schedules.ledger.selection import check_found
 

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from schedules.commands.options import given_registry, spec_options
+from schedules.commands.options.specs import given_registry, spec_options
 from schedules.console.terminal import STDOUT, say
 from schedules.errors import SettingsError
 

@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from schedules.commands.reading import answer, output_option, read
+from schedules.commands.options.reading import answer, output_option, read
 from schedules.console.terminal import STDOUT, say
 from schedules.errors import SettingsError
 from schedules.ledger.explain import moment_of, story

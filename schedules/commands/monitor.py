@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, NoReturn
 
-from schedules.commands.selection import selected, selection_options
-from schedules.commands.serving_options import address_of, guard_of, interval_of, serving_options
+from schedules.commands.options.selection import selected, selection_options
+from schedules.commands.options.serving import address_of, guard_of, interval_of, serving_options
 from schedules.console.terminal import run
 from schedules.serve.access import TOKEN, TOKEN_FILE
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from activities.occurrence import stamp
-from schedules.commands.options import given_registry, project_options
+from schedules.commands.options.specs import given_registry, project_options
 from schedules.console.terminal import STDOUT
 from schedules.errors import SettingsError
 

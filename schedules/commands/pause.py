@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedules.commands.on_jobs import on_each_job
-from schedules.commands.operating_options import WRITES, job_words, reason_option
-from schedules.commands.reading import output_option
+from schedules.commands.options.on_jobs import on_each_job
+from schedules.commands.options.operating import WRITES, job_words, reason_option
+from schedules.commands.options.reading import output_option
 
 if TYPE_CHECKING:
     import argparse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedules.commands.options import given_registry, spec_options
+from schedules.commands.options.specs import given_registry, spec_options
 from schedules.console.terminal import STDOUT
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from schedules.commands.options import at_least
-from schedules.commands.reading import answer, output_option, read, verdicts
+from schedules.commands.options.reading import answer, output_option, read, verdicts
+from schedules.commands.options.specs import at_least
 from schedules.ledger.selection import job_or_its_past
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schedules.commands.reading import answer, owner_option, read
+from schedules.commands.options.reading import answer, owner_option, read
 from schedules.console.terminal import STDOUT
 from schedules.errors import SettingsError
 

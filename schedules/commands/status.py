@@ -6,9 +6,9 @@ import asyncio
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from schedules.commands.options import at_least
-from schedules.commands.reading import answer, output_option, read
-from schedules.commands.selection import selected, selection_options
+from schedules.commands.options.reading import answer, output_option, read
+from schedules.commands.options.selection import selected, selection_options
+from schedules.commands.options.specs import at_least
 from schedules.errors import SettingsError
 from schedules.ledger.status import job_states
 

@@ -6,7 +6,7 @@ import argparse
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NoReturn
 
-from schedules.commands.options import at_least, given_registry, spec_options
+from schedules.commands.options.specs import at_least, given_registry, spec_options
 from schedules.console.terminal import run, say
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from activities.overlap import OVERLAPS
-from schedules.commands.operating_options import AT_ONCE, WRITES
-from schedules.commands.reading import answer, output_option, read
+from schedules.commands.options.operating import AT_ONCE, WRITES
+from schedules.commands.options.reading import answer, output_option, read
 from schedules.console.terminal import STDOUT, say
 from schedules.ledger.selection import the_job
 

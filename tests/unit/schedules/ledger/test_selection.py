@@ -6,7 +6,7 @@ import argparse
 
 import pytest
 
-from schedules.commands.selection import selected, selection_options
+from schedules.commands.options.selection import selected, selection_options
 from schedules.errors import SettingsError
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from schedules.commands.options import at_least
+from schedules.commands.options.specs import at_least
 from schedules.errors import SettingsError
 from schedules.serve.access import ADDRESS, given_token
 from schedules.serve.guard import HOSTS, Guard, given_hosts

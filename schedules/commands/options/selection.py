@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedules.commands.options import given_registry, project_options
-from schedules.commands.reading import owner_option
+from schedules.commands.options.reading import owner_option
+from schedules.commands.options.specs import given_registry, project_options
 from schedules.errors import SettingsError
 from schedules.ledger.selection import Selection
 

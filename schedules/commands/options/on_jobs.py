@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from schedules.commands.operating_options import AT_ONCE
-from schedules.commands.reading import answer, read
+from schedules.commands.options.operating import AT_ONCE
+from schedules.commands.options.reading import answer, read
 
 if TYPE_CHECKING:
     import argparse

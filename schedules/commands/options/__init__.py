@@ -1,0 +1,1 @@
+"""What several commands share: options, what they mean, and how an answer is given."""
