@@ -36,7 +36,7 @@ from schedules.ledger.facts import Job
 from schedules.ledger.records import Records
 from schedules.ledger.selection import Selection
 from schedules.model import Interval, Times
-from schedules.monitor.known import Known
+from schedules.monitor.monitored_job import MonitoredJob
 from schedules.serve.guard import Guard
 from schedules.serve.serving import serving
 from worker.dev.embedded import embedded_server
@@ -76,7 +76,7 @@ async def load(browser: Browser, url: str) -> tuple[float, int, int]:
 
 def made_up(count: int, now: datetime) -> Latest:
     """As many jobs of every ten minutes, no two alike, each with its day of runs."""
-    picture, known = Picture(Selection(None)), dict[str, Known]()
+    picture, known = Picture(Selection(None)), dict[str, MonitoredJob]()
     for number in range(count):
         name, times = f"nightly-export-{number:04}", Times("Europe/Berlin", intervals=(Interval(600, number % 600),))
         runs = []
@@ -84,7 +84,7 @@ def made_up(count: int, now: datetime) -> Latest:
             run = f"{name}-{stamp(at)}"
             status = "failed" if (number + at.hour) % 97 == 0 else "completed"
             runs.append(Run(run, run, at, at + SECOND, at + 9 * SECOND, status, scheduled_by=name))  # type: ignore[arg-type]  # both are
-        known[name] = one = Known(Job(name, times, "bench/default"))
+        known[name] = one = MonitoredJob(Job(name, times, "bench/default"))
         picture.let_go(name, one.memory.take(runs))
         one.update(one.job, now - DAY, now)
     begin = time.perf_counter()

@@ -16,7 +16,7 @@ from schedules.cron import between
 from schedules.ledger.facts import Job
 from schedules.ledger.selection import Selection
 from schedules.model import Calendar, Interval, Range, Times
-from schedules.monitor.known import Known
+from schedules.monitor.monitored_job import MonitoredJob
 from schedules.serve.guard import Guard
 from schedules.serve.serving import serving
 
@@ -64,13 +64,13 @@ async def served(port: int = 0, interval: timedelta = INTERVAL) -> AsyncIterator
         yield Painted(url, latest, board)
 
 
-def painted(now: datetime, *without: str) -> tuple[dict[str, Known], dict[str, object]]:
+def painted(now: datetime, *without: str) -> tuple[dict[str, MonitoredJob], dict[str, object]]:
     """The jobs, and what the page is sent of them: two hours of runs, of which those of `FAILING` failed."""
-    known, drawn = dict[str, Known](), Picture(Selection(None))
+    known, drawn = dict[str, MonitoredJob](), Picture(Selection(None))
     for name, job in JOBS.items():
         if name in without:
             continue
-        known[name] = one = Known(replace(job))
+        known[name] = one = MonitoredJob(replace(job))
         due = [] if job.paused else between(job.times, now - HOURS, now)
         drawn.let_go(name, one.memory.take([_run(name, each) for each in due]))
         one.update(job, now - HOURS, now)

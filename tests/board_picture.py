@@ -22,7 +22,7 @@ from schedules.ledger.overview import Close
 from schedules.ledger.selection import Selection
 from schedules.ledger.state import state_of
 from schedules.model import Calendar, Interval, Range, Times
-from schedules.monitor.known import Known
+from schedules.monitor.monitored_job import MonitoredJob
 from schedules.serve.guard import Guard
 from schedules.serve.serving import serving
 
@@ -87,7 +87,7 @@ def _run(name: str, due: datetime, fails: bool, usual: float, draw: random.Rando
 
 def picture(now: datetime) -> dict[str, object]:
     """What a look would have seen."""
-    draw, drawn, known = random.Random(SEED), Picture(Selection(None)), dict[str, Known]()
+    draw, drawn, known = random.Random(SEED), Picture(Selection(None)), dict[str, MonitoredJob]()
     for name, (times, _) in JOBS.items():
         paused = name == "certificate-check"
         job = Job(
@@ -99,7 +99,7 @@ def picture(now: datetime) -> dict[str, object]:
             overlap="allow_all",
         )
         runs = runs_of(name, now, draw)
-        known[name] = one = Known(job)
+        known[name] = one = MonitoredJob(job)
         drawn.let_go(name, one.memory.take(runs[:-1] if name == "mail-digest" else runs))
         one.update(job, now - DAY, now)
         if name == "mail-digest":
@@ -107,7 +107,7 @@ def picture(now: datetime) -> dict[str, object]:
     return drawn.drawn(known, None, now)
 
 
-def _explain(known: Known, now: datetime) -> None:
+def _explain(known: MonitoredJob, now: datetime) -> None:
     """As a closer look does after an outage of the server."""
     assert known.state
     why = "the server was away when it was due, and came back 2h later"

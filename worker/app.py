@@ -45,7 +45,7 @@ from worker.health.polls import Polls
 from worker.health.reach import connect_patiently
 from worker.metrics.backlog import Backlog
 from worker.metrics.metrics import WorkerMetrics
-from worker.metrics.told import RunsObserved
+from worker.metrics.run_observer import RunsObserved
 from worker.modules import find_activities, find_workflows, type_name
 from worker.own_secrets import secrets_of
 from worker.own_workflows import OWN_WORKFLOWS

@@ -90,7 +90,7 @@ class _Delivered(ActivityInboundInterceptor):
         wanted = info.start_to_close_timeout or info.schedule_to_close_timeout
         until = self._began + (wanted.total_seconds() if wanted else LONGEST)
         try:
-            while not await _told(tell, handle):
+            while not await _delivered(tell, handle):
                 if monotonic() > until:
                     return False
                 await asyncio.sleep(PAUSE)
@@ -109,7 +109,7 @@ class _LastHeartbeat(ActivityOutboundInterceptor):
         super().heartbeat(*details)
 
 
-async def _told(tell: Telling, handle: AsyncActivityHandle) -> bool:
+async def _delivered(tell: Telling, handle: AsyncActivityHandle) -> bool:
     """One try. Raises RPCError for an answer that waiting does not change."""
     log = structlog.get_logger()
     try:

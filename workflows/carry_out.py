@@ -12,9 +12,9 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.contract import BACKSTOP, StepResult
+    from workflows.counting import count_step
     from workflows.order import FAILED
     from workflows.steps import Ended, end_of
-    from workflows.told import tell_step
 
 if TYPE_CHECKING:
     from activities.contract import StepRequest
@@ -70,7 +70,7 @@ class Course:
             ended = task.result()
         self._occurrence.results[step.name] = ended.result
         self._order.end(step.name, ended.result.outcome)
-        tell_step(self._occurrence.request.job, step.name, workflow.now() - self._begun[step.name])
+        count_step(self._occurrence.request.job, step.name, workflow.now() - self._begun[step.name])
         if ended.result.outcome in FAILED and self.failed is None and not self._order.cancelled:
             self.failed = ended
 

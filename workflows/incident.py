@@ -152,7 +152,7 @@ class IncidentWorkflow:
         """With a time to look, and with none for an incident that began before there were looks."""
         if not self._looks:
             return replace(state, look_at=None)
-        return streak.looked_after(state, workflow.now().timestamp())
+        return streak.with_look(state, workflow.now().timestamp())
 
     async def _tend(self, deed: Deed, seen: IncidentState, last: Report) -> Tended:
         try:

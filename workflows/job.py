@@ -25,8 +25,8 @@ with workflow.unsafe.imports_passed_through():
     from workflows.compensate import compensate
     from workflows.occurrence import Occurrence
     from workflows.order import FAILED, Order
+    from workflows.reporting import reported
     from workflows.steps import Ended
-    from workflows.telling import told
 
 
 @workflow.defn(name=JOB_WORKFLOW)
@@ -58,7 +58,7 @@ class JobWorkflow:
         occurrence = Occurrence(request)
         if request.shadow:
             return _shadowed(occurrence)
-        async with told(occurrence):
+        async with reported(occurrence):
             return await (_claimed(occurrence, request.claim, self._claim) if request.claim else _result(occurrence))
 
 

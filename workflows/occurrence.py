@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.notices.contract import Success
     from activities.occurrence import occurrence_id, stamp
     from workflows import policy
-    from workflows.told import tell_run
+    from workflows.counting import count_run
 
 if TYPE_CHECKING:
     from activities.contract import JobRequest, NotRun, Outcome, StepResult
@@ -56,8 +56,8 @@ class Occurrence:
         return stamp(self.scheduled)
 
     @cached_property
-    def handed_on(self) -> bool:
-        """Whether the server hands on from run to run how this one and the one before it ended."""
+    def results_carry_over(self) -> bool:
+        """Whether Temporal passes the last result and failure to the next run: only for runs that the schedule started."""
         info, alerts = workflow.info(), self.request.alerts
         by_schedule = info.typed_search_attributes.get(SCHEDULED_BY) is not None and info.parent is None
         return by_schedule and alerts is not None and alerts.carried and not self.request.rerun
@@ -65,12 +65,12 @@ class Occurrence:
     @cached_property
     def after_failure(self) -> bool:
         """Whether the schedule's run before this one is known to have failed."""
-        return self.handed_on and workflow.get_last_failure() is not None
+        return self.results_carry_over and workflow.get_last_failure() is not None
 
     @cached_property
     def may_be_failing(self) -> bool:
         """Whether the job may have failed since it last succeeded; where the server hands nothing on, it may have."""
-        if not self.handed_on or self.after_failure or self._before is None:
+        if not self.results_carry_over or self.after_failure or self._before is None:
             return True
         return self._before.failing
 
@@ -78,7 +78,7 @@ class Occurrence:
     def success_before(self) -> Success | None:
         """The schedule's run before this one, if it is known to have succeeded."""
         before = self._before
-        if not self.handed_on or self.after_failure or before is None or before.outcome != "succeeded":
+        if not self.results_carry_over or self.after_failure or before is None or before.outcome != "succeeded":
             return None
         at = instant(before.scheduled_at)
         ended = at + timedelta(seconds=before.lateness + before.duration)
@@ -117,7 +117,7 @@ class Occurrence:
         )
         self.ended = result
         workflow.set_current_details(outcome + (f": {reason}" if reason else ""))
-        tell_run(self.request.job, result)
+        count_run(self.request.job, result)
         return result
 
     @property

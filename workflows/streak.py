@@ -57,8 +57,8 @@ def next_due(state: IncidentState) -> float | None:
     return min((at for at in (state.remind_at, state.retry_at, state.look_at) if at is not None), default=None)
 
 
-def looked_after(state: IncidentState, now: float) -> IncidentState:
-    """One that goes on from a state of an earlier release, in which no look was planned, has one now."""
+def with_look(state: IncidentState, now: float) -> IncidentState:
+    """The state with its next look planned: that of an earlier release has none."""
     if state.last is None or state.look_at is not None:
         return state
     return replace(state, look_at=now, failed_at=state.failed_at or state.last.scheduled_at)

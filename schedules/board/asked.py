@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from schedules.ledger.occurrences import Occurrence
     from schedules.ledger.records import Records
-    from schedules.monitor.known import Known
+    from schedules.monitor.monitored_job import MonitoredJob
 
 AT_A_TIME, MOST_WAITING = 2, 20
 PATIENCE = 15.0
@@ -62,7 +62,7 @@ class Questions:
         verdict = told.occurrence.verdict if told.occurrence else None
         return {"job": job, "outcome": verdict, "lines": lines, "link": told.link or None}
 
-    async def occurrences(self, known: Known, begin: datetime) -> list[dict[str, Any]]:
+    async def occurrences(self, known: MonitoredJob, begin: datetime) -> list[dict[str, Any]]:
         """All of the cell that begins then, oldest first, without the ones that have no mark: one a second at most.
 
         Temporal is asked only where the look, whose ledger is as good as its own, does not reach back so far.
@@ -91,7 +91,7 @@ class Questions:
             self._asked -= 1
 
 
-def _seen(known: Known, begin: datetime, end: datetime) -> list[Occurrence] | None:
+def _seen(known: MonitoredJob, begin: datetime, end: datetime) -> list[Occurrence] | None:
     """Those from begin to end that the look accounted for; None where it did not reach back so far."""
     state = known.state
     if state is None or state.since is None or state.since > begin:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from schedules.board.kinds import Kind
     from schedules.ledger.facts import Job
     from schedules.ledger.state import JobState
-    from schedules.monitor.known import Known
+    from schedules.monitor.monitored_job import MonitoredJob
 
 SECOND = timedelta(seconds=1)
 
@@ -57,7 +57,7 @@ class Past:
     oldest: datetime | None
 
 
-def past(known: Known, state: JobState, day: Day, fires: Fires, frame: Frame) -> Past:
+def past(known: MonitoredJob, state: JobState, day: Day, fires: Fires, frame: Frame) -> Past:
     """`day` is told what it has to remember."""
     begin = state.since or frame.now
     since, told = max(begin, frame.counted_from), Cells()
@@ -73,7 +73,7 @@ def past(known: Known, state: JobState, day: Day, fires: Fires, frame: Frame) ->
     return Past(told.by_number, None if passing else min((each.scheduled_at for each in shown), default=frame.now))
 
 
-def pending(known: Known, frame: Frame) -> bool:
+def pending(known: MonitoredJob, frame: Frame) -> bool:
     """Whether something has come due since the job was thought about last."""
     return next(_pending(known, frame), None) is not None
 
@@ -88,7 +88,7 @@ def _place(occurrence: Occurrence, job: Job, frame: Frame, told: Cells, without:
         told.add(kind, at)
 
 
-def _pending(known: Known, frame: Frame) -> Iterator[Occurrence]:
+def _pending(known: MonitoredJob, frame: Frame) -> Iterator[Occurrence]:
     """Times since the job was thought about last: they are due, and not late yet."""
     job, look = known.job, known.look
     if look is None or job.paused or not job.exact:
@@ -104,7 +104,7 @@ def _pending(known: Known, frame: Frame) -> Iterator[Occurrence]:
 class _Earlier:
     """What there is to tell of the time before the ledger's `begin`."""
 
-    known: Known
+    known: MonitoredJob
     day: Day
     fires: Fires
     frame: Frame
@@ -145,7 +145,7 @@ def _add_earlier(earlier: _Earlier, told: Cells) -> None:
             told.at(number).add_all(cell)
 
 
-def _add_lacking(known: Known, cell: Cell, lacking: int, at: int) -> None:
+def _add_lacking(known: MonitoredJob, cell: Cell, lacking: int, at: int) -> None:
     """Times that have no run, of which nothing else is known than whether the job was paused then."""
     if lacking <= 0:
         return
@@ -157,7 +157,7 @@ def _add_lacking(known: Known, cell: Cell, lacking: int, at: int) -> None:
     cell.exact = False
 
 
-def _sure_from(known: Known, frame: Frame) -> float:
+def _sure_from(known: MonitoredJob, frame: Frame) -> float:
     """From when on every time of today's schedule should have a run that was read."""
     if not known.job.exact:
         return float("inf")

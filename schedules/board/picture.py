@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from schedules.ledger.selection import Selection
     from schedules.ledger.state import JobState
     from schedules.model import Times
-    from schedules.monitor.known import Known
+    from schedules.monitor.monitored_job import MonitoredJob
 
 SPAN = timedelta(hours=24)
 """Shown before and after now."""
@@ -46,7 +46,7 @@ class Picture:
         """Runs of a job that are no longer kept one by one."""
         self._day(name).let_go(runs)
 
-    def drawn(self, known: Mapping[str, Known], counted_from: datetime | None, now: datetime) -> dict[str, Any]:
+    def drawn(self, known: Mapping[str, MonitoredJob], counted_from: datetime | None, now: datetime) -> dict[str, Any]:
         """Instants are Unix seconds; of a job, seconds after `begin`. `plans` are the times to come that jobs point to.
 
         A plan has the first time of each cell that has any, in a pair with their number where there are several. `starts`
@@ -70,7 +70,7 @@ class Picture:
         }
 
     def _row(
-        self, known: Known, state: JobState, frame: Frame, plans: list[list[Any]], places: dict[Times, int]
+        self, known: MonitoredJob, state: JobState, frame: Frame, plans: list[list[Any]], places: dict[Times, int]
     ) -> Any:
         job = known.job
         fires = self._grid.of(job.times, frame.begin, frame.end)
@@ -88,7 +88,7 @@ class Picture:
         job = (self._meant.jobs or {}).get(name)
         return job.labels if job else {}
 
-    def _missing(self, known: Mapping[str, Known], now: datetime) -> Iterator[Any]:
+    def _missing(self, known: Mapping[str, MonitoredJob], now: datetime) -> Iterator[Any]:
         for name, job in (self._meant.jobs or {}).items():
             fires = next_after(self._meant.times[name], now) is not None
             if fires and name not in known and self._meant.takes(name):
@@ -105,7 +105,7 @@ class Picture:
     def _day(self, name: str) -> Day:
         return self._days.setdefault(name, Day())
 
-    def _forget(self, known: Mapping[str, Known], frame: Frame) -> None:
+    def _forget(self, known: Mapping[str, MonitoredJob], frame: Frame) -> None:
         self._days = {name: day for name, day in self._days.items() if name in known}
         self._rows = {name: row for name, row in self._rows.items() if name in known}
         for day in self._days.values():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from schedules.board.asked import Questions
     from schedules.board.latest import Document, Latest
-    from schedules.monitor.known import Known
+    from schedules.monitor.monitored_job import MonitoredJob
     from schedules.serve.guard import Guard
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -39,7 +39,7 @@ class Board:
 
     def __init__(self, latest: Latest, guard: Guard, interval: timedelta) -> None:
         self.questions: Questions | None = None
-        self.known: Mapping[str, Known] = {}
+        self.known: Mapping[str, MonitoredJob] = {}
         self._latest = latest
         self._guard = guard
         self._interval = interval
@@ -84,13 +84,13 @@ class Board:
         return await self._answered(request, lambda questions, known, at: questions.story(known.job.name, at))
 
     async def _occurrences(self, request: web.Request) -> web.Response:
-        def ask(questions: Questions, known: Known, at: datetime) -> Awaitable[Any]:
+        def ask(questions: Questions, known: MonitoredJob, at: datetime) -> Awaitable[Any]:
             return questions.occurrences(known, datetime.fromtimestamp(int(at.timestamp()) // CELL * CELL, UTC))
 
         return await self._answered(request, ask)
 
     async def _answered(
-        self, request: web.Request, ask: Callable[[Questions, Known, datetime], Awaitable[Any]]
+        self, request: web.Request, ask: Callable[[Questions, MonitoredJob, datetime], Awaitable[Any]]
     ) -> web.Response:
         job, at = request.query.get("job", ""), _instant(request.query.get("at", ""))
         if at is None or not 0 < len(job) <= LONGEST_NAME:

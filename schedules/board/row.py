@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from schedules.board.cells import Cell
     from schedules.board.past import Frame, Past
     from schedules.ledger.state import JobState
-    from schedules.monitor.known import Known
+    from schedules.monitor.monitored_job import MonitoredJob
     from schedules.spec.job import JobSpec
 
 LONGEST_WHY = 300
@@ -40,13 +40,13 @@ class Row:
     begin: int
     oldest: datetime | None
 
-    def holds(self, known: Known, frame: Frame) -> bool:
+    def holds(self, known: MonitoredJob, frame: Frame) -> bool:
         """Whether it is as it would be drawn now."""
         same = self.state is known.state and self.begin == frame.begin
         return same and self.oldest is not None and self.oldest >= frame.counted_from and not pending(known, frame)
 
 
-def row_of(known: Known, state: JobState, found: Past, frame: Frame, labels: Mapping[str, str]) -> Row:
+def row_of(known: MonitoredJob, state: JobState, found: Past, frame: Frame, labels: Mapping[str, str]) -> Row:
     """`marks` are those of `marks_json`; spans are seconds, oldest first."""
     runs = _ended(known.runs)
     json = {
@@ -59,7 +59,7 @@ def row_of(known: Known, state: JobState, found: Past, frame: Frame, labels: Map
     return Row(json, state, frame.begin, found.oldest)
 
 
-def row_json(row: Row, known: Known, plan: int | None, frame: Frame) -> dict[str, Any]:
+def row_json(row: Row, known: MonitoredJob, plan: int | None, frame: Frame) -> dict[str, Any]:
     """As the page has it; `plan` is the place of its times to come, None where they are not known."""
     return {**row.json, "next": _offset(next_start(known.job, frame.now), frame), "plan": plan}
 

@@ -137,7 +137,7 @@ def _clock_changes(job: JobSpec, times: JobTimes, project: str, now: datetime) -
         runs = Occurrences(times.times)
         firsts = {key: effect for kind, key in KINDS if not _says(job, key) and (effect := _first(met, kind, runs))}
         if firsts:
-            told = "; ".join(_told(effect, times.times.timezone) for effect in firsts.values())
+            told = "; ".join(_effect_text(effect, times.times.timezone) for effect in firsts.values())
             path = ("schedule", index, next(name for kind, name in PLACES if isinstance(entry, kind)))
             yield Finding("dst-unspecified", f"{told}; {_advice(job, firsts)}", path, job.name)
 
@@ -182,5 +182,5 @@ def _says(job: JobSpec, key: str) -> bool:
     return "dst" in job.model_fields_set and key in job.dst.model_fields_set
 
 
-def _told(effect: ClockEffect, timezone: str) -> str:
+def _effect_text(effect: ClockEffect, timezone: str) -> str:
     return f"on {effect.local:%Y-%m-%d} " + " and ".join(note.text for note in notes([effect], timezone))

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from activities.account.facts import Run
     from schedules.ledger.records import Records
-    from schedules.monitor.known import Known
     from schedules.monitor.memory import Memory
+    from schedules.monitor.monitored_job import MonitoredJob
 
 MOST = 200
 """Ends that are read in one look."""
 
 
-async def read_durations(records: Records, known: Iterable[Known]) -> None:
+async def read_durations(records: Records, known: Iterable[MonitoredJob]) -> None:
     """Reads the ends of successes that may have waited for a worker, each once; the others are as visibility has them."""
     known = list(known)
     for each in known:

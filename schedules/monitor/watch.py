@@ -16,7 +16,7 @@ from schedules.ledger.records import gathered
 from schedules.ledger.translate import SCHEDULED_BY
 from schedules.monitor.durations import read_durations, taken
 from schedules.monitor.figures import Figures, figures_of
-from schedules.monitor.known import Known
+from schedules.monitor.monitored_job import MonitoredJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +49,7 @@ class Watch:
         self, records: Records, meant: Selection, let_go: Callable[[str, Sequence[Run]], None] = forget
     ) -> None:
         self.jobs: Mapping[str, Job] = {}
-        self.known: dict[str, Known] = {}
+        self.known: dict[str, MonitoredJob] = {}
         self.counted_from: datetime | None = None
         self.unexplained = 0
         self._begin = NEVER
@@ -63,7 +63,7 @@ class Watch:
     async def look(self, now: datetime) -> None:
         """Reads what is new. Raises ServerError, and what was known before stays known."""
         listed = [job for job in await self._records.jobs(self._meant.owner) if self._meant.takes(job.name)]
-        self.known = {job.name: self.known.get(job.name) or Known(job) for job in listed}
+        self.known = {job.name: self.known.get(job.name) or MonitoredJob(job) for job in listed}
         await self._read_runs(listed, now)
         await self._read_last_runs(listed)
         await self._ask_for_workers(now)
@@ -151,11 +151,11 @@ class Watch:
 
     async def _look_closer(self, now: datetime) -> None:
         """At those that ask for it, the longest waiting first."""
-        odd = sorted((known for known in self.known.values() if known.asks(now)), key=lambda known: known.closely_at)
-        await gathered(lambda known: self._learn(known, now), odd[:MOST_CLOSER])
-        self.unexplained = len(odd[MOST_CLOSER:])
+        waiting = sorted((known for known in self.known.values() if known.asks(now)), key=lambda known: known.described_at)
+        await gathered(lambda known: self._learn(known, now), waiting[:MOST_CLOSER])
+        self.unexplained = len(waiting[MOST_CLOSER:])
 
-    async def _learn(self, known: Known, now: datetime) -> None:
+    async def _learn(self, known: MonitoredJob, now: datetime) -> None:
         if known.look is None:
             return
         close = await closer(self._records, known.look)

@@ -51,7 +51,7 @@ def consequences(
     old = new if desired.times == observed.times else Occurrences(observed.times)
     notes = [
         *_policies(observed.policies, desired.policies),
-        *(() if observed.unreadable else _catch_up(_told(observed), _told(desired))),
+        *(() if observed.unreadable else _catch_up(_request_of(observed), _request_of(desired))),
         *_in_progress(observed),
         *_discarded(desired, observed, new, now),
         *_times_changed(desired, old, new, fields, now, idle=_idle(observed)),
@@ -96,7 +96,7 @@ def _policies(before: Policies, after: Policies) -> Iterator[str]:
             yield f"policy {name} changes from {old} to {new}"
 
 
-def _told(schedule: DesiredSchedule | ObservedSchedule) -> dict[str, Any]:
+def _request_of(schedule: DesiredSchedule | ObservedSchedule) -> dict[str, Any]:
     """What the schedule's runs are told about late starts; nothing where they are not runs of ours."""
     first = next(iter(schedule.action.args), None)
     found = first.get("catchup") if isinstance(first, dict) else None

@@ -10,7 +10,7 @@ from schedules.errors import Problem
 from schedules.source.document import Document
 from schedules.spec.fields import Spec
 from schedules.spec.layers import Layer, Path, origins
-from schedules.spec.wording import KEY, MISSING, UNKNOWN, meant, path_of, told, written
+from schedules.spec.wording import KEY, MISSING, UNKNOWN, meant, path_of, worded, written
 
 MOST_TOLD = 50
 """Errors of one job, or of what stands around the jobs: nobody reads more at once."""
@@ -47,7 +47,7 @@ def _problem(document: Document, layers: Sequence[Layer], model: type[Spec], err
     at_key = missing or about_key or error["type"] == UNKNOWN
     place = document.positions.of_key(whole) if at_key else document.positions.of_value(whole)
     text = "" if at_key else document.positions.number_text(whole)
-    return Problem(place, written((*whole, path[-1]) if missing else whole), told(model, error, text))
+    return Problem(place, written((*whole, path[-1]) if missing else whole), worded(model, error, text))
 
 
 def problem_at(document: Document, layers: Sequence[Layer], path: Path, message: str) -> Problem:

@@ -31,7 +31,7 @@ from schedules.spec.notice_faults import alert_faults, channel_faults
 from schedules.spec.notices import ChannelSpec
 from schedules.spec.project import JobSet
 from schedules.spec.step_faults import step_faults
-from schedules.spec.wording import path_of, told, written
+from schedules.spec.wording import path_of, worded, written
 from schedules.text.nearest import suggestion
 from schedules.text.shown import shown
 
@@ -163,7 +163,7 @@ def _import_problems(reference: str, error: BaseException) -> Iterator[Problem]:
     if isinstance(error, ValidationError) and error.title in spec.__all__:
         model: type[Spec] = getattr(spec, error.title)
         for fault in error.errors(include_url=False):
-            yield Problem(at, written((error.title, *path_of(model, fault))), told(model, fault))
+            yield Problem(at, written((error.title, *path_of(model, fault))), worded(model, fault))
         return
     text = str(error.msg if isinstance(error, SyntaxError) else error).partition("\n")[0]
     message = f"cannot be imported: {type(error).__name__}: {text}; write the path of a module that imports"

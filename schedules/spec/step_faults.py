@@ -115,10 +115,10 @@ def _limits(job: JobSpec, step: StepSpec) -> Iterator[Fault]:
         deadline, longest = format_duration(job.deadline), format_duration(step.timeout)
         yield ("timeout",), f"{longest} is longer than the job's deadline: {deadline}; write {deadline} or less"
     if step.retry and (fault := retry_of(job, step).wait_too_long(step.retry)):
-        yield _told(fault)
+        yield _as_fault(fault)
     undo = step.compensate
     if undo and undo.retry and (fault := undo_retry_of(undo).wait_too_long(undo.retry)):
-        path, message = _told(fault)
+        path, message = _as_fault(fault)
         yield ("compensate", *path), message
     if step.handler.child and step.start_timeout:
         message = "a workflow that waits for a worker has already started; remove it, or give the workflow a timeout"
@@ -129,7 +129,7 @@ def _limits(job: JobSpec, step: StepSpec) -> Iterator[Fault]:
             yield (*path, "workflow", "direct"), message
 
 
-def _told(fault: FieldError) -> Fault:
+def _as_fault(fault: FieldError) -> Fault:
     return fault.field, str(fault)
 
 

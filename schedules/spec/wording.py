@@ -29,7 +29,7 @@ def path_of(model: type[Spec], error: ErrorDetails) -> Path:
     return (*loc, *cause.field) if isinstance(cause, FieldError) else loc
 
 
-def told(model: type[Spec], error: ErrorDetails, text: str = "") -> str:
+def worded(model: type[Spec], error: ErrorDetails, text: str = "") -> str:
     """The message for an error of a model; `text` is the value as it was written (`3.10`), empty where nobody knows."""
     if error["type"] == UNKNOWN:
         return _unknown(model, error["loc"])

@@ -54,7 +54,7 @@ def export_schedule(observed: ObservedSchedule, project: str, now: datetime) -> 
     try:
         job = JobSpec.model_validate({"name": observed.id, "timeout": USUAL_TIMEOUT, **data})
     except ValidationError as error:
-        return Exported(observed.id, None, tuple(_told(error)))
+        return Exported(observed.id, None, tuple(_messages(error)))
     if problems := [message for _, message in check_job(job)]:
         return Exported(observed.id, None, tuple(problems))
     try:
@@ -148,7 +148,7 @@ def _instant(at: datetime | None) -> str | None:
     return stamp(at) if at else None
 
 
-def _told(error: ValidationError) -> Iterator[str]:
+def _messages(error: ValidationError) -> Iterator[str]:
     for fault in error.errors(include_url=False):
         place = ".".join(map(str, fault["loc"]))
         yield f"{place}: {fault['msg'].removeprefix('Value error, ')}"

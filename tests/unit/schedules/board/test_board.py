@@ -25,7 +25,7 @@ from schedules.ledger.overview import Close
 from schedules.ledger.selection import Selection
 from schedules.ledger.state import state_of
 from schedules.model import Calendar, Interval, Range, Times
-from schedules.monitor.known import Known
+from schedules.monitor.monitored_job import MonitoredJob
 from tests.factories import job as job_spec
 from tests.factories import utc
 from tests.unit.schedules.ledger.ledgers import MINUTE, NOON, TEN_MINUTES, job, run
@@ -40,8 +40,8 @@ NOW = NOON + timedelta(seconds=5)
 ANYONE = Selection(None)
 
 
-def known_of(given: Job, runs: list[Run], now: datetime = NOW, day: Day | None = None) -> Known:
-    known = Known(given)
+def known_of(given: Job, runs: list[Run], now: datetime = NOW, day: Day | None = None) -> MonitoredJob:
+    known = MonitoredJob(given)
     gone = known.memory.take(runs)
     if day:
         day.let_go(gone)
@@ -58,7 +58,7 @@ def counts(cells: dict[int, Cell]) -> dict[str, int]:
 
 
 def day_of(
-    known: Known,
+    known: MonitoredJob,
     now: datetime = NOW,
     day: Day | None = None,
     counted_from: datetime | None = None,
@@ -74,7 +74,7 @@ def occurrence(verdict: Verdict, **fields: Any) -> Occurrence:
     return Occurrence(NOON, verdict, **{"expected": True, "origin": "none", **fields})
 
 
-def drawn(*known: Known, meant: Selection = ANYONE, now: datetime = NOW) -> dict[str, Any]:
+def drawn(*known: MonitoredJob, meant: Selection = ANYONE, now: datetime = NOW) -> dict[str, Any]:
     return Picture(meant).drawn({each.job.name: each for each in known}, None, now)
 
 
@@ -89,7 +89,7 @@ async def test_the_list_of_a_block_has_all_of_its_occurrences() -> None:
     given, last = job(times=Times("UTC", intervals=(Interval(1),))), NOON + timedelta(seconds=CELL - 1)
     runs = [run(NOON + timedelta(seconds=at), took=timedelta(0)) for at in range(CELL)]
     runs[0] = replace(runs[0], status="failed")
-    known = Known(given)
+    known = MonitoredJob(given)
     known.state = state_of(given, ledger(given, runs, NOON, last, last), runs, last, since=NOON)
     told = await Questions(cast("Records", None), "").occurrences(known, NOON)
 
@@ -262,7 +262,7 @@ def test_a_time_since_the_last_thought_is_due() -> None:
 def test_what_was_not_read_is_not_said_to_lack() -> None:
     given = job(times=MINUTELY)
     runs = [run(NOON - number * MINUTE, took=timedelta(seconds=1)) for number in range(150)]
-    known = Known(given)
+    known = MonitoredJob(given)
     known.memory.take(runs)
     known.update(given, NOON - 149 * MINUTE, NOW)
     assert "no_run" not in counts(day_of(known, counted_from=NOON - 149 * MINUTE))
@@ -416,7 +416,7 @@ def test_a_hole_that_a_closer_look_explained_stays_explained() -> None:
 def cells_of_looks(runs: list[Run], begin: datetime, until: datetime) -> dict[int, Cell]:
     """Of a job of every five seconds that leaves out what overlaps, by a board that looks each half minute from its creation on."""
     given = job(times=Times("UTC", intervals=(Interval(5),)), overlap="skip", created_at=begin - timedelta(seconds=1))
-    known, day, grid, now = Known(given), Day(), Grid(), begin
+    known, day, grid, now = MonitoredJob(given), Day(), Grid(), begin
     cells: dict[int, Cell] = {}
     while (now := now + timedelta(seconds=30)) <= until:
         begun = [each for each in runs if each.started_at <= now]
@@ -459,7 +459,7 @@ def test_a_hole_of_a_fast_job_in_the_running_quarter_is_counted_up_to_now() -> N
     runs = [
         run(NOON + timedelta(seconds=at), took=timedelta(milliseconds=100)) for at in range(601) if not 300 <= at < 310
     ]
-    known, day = Known(given), Day()
+    known, day = MonitoredJob(given), Day()
     day.let_go(known.memory.take(runs))
     known.update(given, NOON, now)
     assert counts(day_of(known, now, day, counted_from=NOON)) == {"succeeded": 591, "no_run": 10}

@@ -14,8 +14,8 @@ from schedules.monitor.declared import Declared, declared
 from schedules.monitor.durations import taken
 from schedules.monitor.export import Exporter, Seen
 from schedules.monitor.figures import Figures, figures_of
-from schedules.monitor.known import PEACE, Known
 from schedules.monitor.memory import MOST, Memory
+from schedules.monitor.monitored_job import DESCRIBE_AT_MOST_EVERY, MonitoredJob
 from schedules.plan.fingerprint import fingerprint
 from tests.factories import NOW, desired
 from tests.prometheus import metrics_are_valid
@@ -45,7 +45,7 @@ def test_a_run_that_is_nowhere_any_more_is_forgotten() -> None:
 
 
 def test_a_job_is_thought_about_anew_only_when_something_happens() -> None:
-    known = Known(job())
+    known = MonitoredJob(job())
     known.memory.take([run(NOON - TEN), run(NOON)])
     known.update(job(), NOON - 2 * TEN, NOON + MINUTE)
     first = known.look
@@ -62,11 +62,11 @@ def test_a_job_is_thought_about_anew_only_when_something_happens() -> None:
 
 def test_what_was_explained_once_is_not_asked_again() -> None:
     """A pause that has ended left a hole, which List alone would take for a missed run."""
-    known, now = Known(job()), NOON + MINUTE
+    known, now = MonitoredJob(job()), NOON + MINUTE
     runs = [run(NOON - 2 * TEN), run(NOON)]
     known.memory.take(runs)
     known.update(job(), NOON - 2 * TEN, now)
-    assert known.odd
+    assert known.needs_description
     assert known.state
     assert known.state.missed is None
     full = job(window=3600)
@@ -75,7 +75,7 @@ def test_what_was_explained_once_is_not_asked_again() -> None:
     known.memory.take([run(NOON + TEN)])
     known.update(job(), NOON - 2 * TEN, NOON + TEN + MINUTE)
 
-    assert not known.odd
+    assert not known.needs_description
     assert (known.state.missed, [each.verdict for each in known.state.occurrences]) == (
         0,
         ["succeeded", "paused", "succeeded", "succeeded"],
@@ -112,32 +112,32 @@ def test_hostile_names_make_a_valid_page() -> None:
 
 def test_a_pause_that_goes_on_explains_what_is_due_in_it() -> None:
     paused = job(paused=True, note="lunch")
-    known = Known(paused)
+    known = MonitoredJob(paused)
     known.memory.take([run(NOON)])
     known.update(paused, NOON, NOON + TEN + MINUTE)
-    assert known.odd
+    assert known.needs_description
     assert known.look
     known.learn(Close(paused, known.look.state), NOON + MINUTE, NOON + TEN + MINUTE)
     known.update(paused, NOON, NOON + 3 * TEN + MINUTE)
-    assert (known.odd, known.paused_at) == (False, NOON + MINUTE)
+    assert (known.needs_description, known.paused_at) == (False, NOON + MINUTE)
     known.update(job(), NOON, NOON + 4 * TEN + MINUTE)
-    assert (known.odd, known.paused_at) == (True, None)
+    assert (known.needs_description, known.paused_at) == (True, None)
 
 
 def test_what_waits_for_a_run_is_asked_again_while_it_goes_on() -> None:
     """List does not show it."""
     buffering = job(overlap="buffer_all", waiting=1)
-    known = Known(job(overlap=None))
+    known = MonitoredJob(job(overlap=None))
     known.memory.take([run(NOON, None)])
     known.update(job(overlap=None), NOON, NOON + MINUTE)
-    assert known.odd
+    assert known.needs_description
     assert known.look
     known.learn(Close(buffering, known.look.state), None, NOON + MINUTE)
     known.update(job(overlap=None), NOON, NOON + TEN + MINUTE)
-    assert known.odd
+    assert known.needs_description
     known.memory.take([run(NOON), run(NOON + TEN)])
     known.update(job(overlap=None), NOON, NOON + 2 * TEN)
-    assert not known.odd
+    assert not known.needs_description
 
 
 def test_what_the_end_of_a_run_has_told_is_not_forgotten_when_it_is_listed_again() -> None:
@@ -164,19 +164,19 @@ def test_a_run_that_has_waited_counts_from_when_it_was_seen_with_a_worker() -> N
 
 
 def test_a_job_is_looked_at_closely_now_and_then() -> None:
-    known = Known(job(), odd=True)
+    known = MonitoredJob(job(), needs_description=True)
     assert known.asks(NOON)
-    known.described, known.closely_at = job(), NOON
-    assert not known.asks(NOON + PEACE - timedelta(seconds=1))
-    assert known.asks(NOON + PEACE)
-    known.odd = False
+    known.described, known.described_at = job(), NOON
+    assert not known.asks(NOON + DESCRIBE_AT_MOST_EVERY - timedelta(seconds=1))
+    assert known.asks(NOON + DESCRIBE_AT_MOST_EVERY)
+    known.needs_description = False
     assert not known.asks(NOON + TEN)
 
 
 def test_what_overlap_decides_asks_for_a_closer_look_where_the_policy_is_not_known() -> None:
     for ended in (run(NOON, 15 * MINUTE), run(NOON, TEN, status="terminated")):
-        known = Known(job(overlap=None))
+        known = MonitoredJob(job(overlap=None))
         runs = [ended, *([run(NOON + TEN)] if ended.status == "terminated" else [])]
         known.memory.take([*runs, run(NOON + 2 * TEN)])
         known.update(job(overlap=None), NOON, NOON + 2 * TEN + 2 * MINUTE)
-        assert known.odd
+        assert known.needs_description

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from activities.contract import JobResult
 
 
-def tell_run(job: str, result: JobResult) -> None:
+def count_run(job: str, result: JobResult) -> None:
     """The end of a run."""
     _tell(RunEnded(job, result.outcome, result.lateness, result.duration))
 
 
-def tell_step(job: str, step: str, duration: timedelta) -> None:
+def count_step(job: str, step: str, duration: timedelta) -> None:
     """The end of a step, counted from when it was due."""
     _tell(StepEnded(job, step, duration.total_seconds()))
 

@@ -1,4 +1,4 @@
-"""What a monitor knows of one job from one look to the next. Pure."""
+"""The state of one job from one poll of the monitor to the next. Pure."""
 
 from __future__ import annotations
 
@@ -23,27 +23,33 @@ if TYPE_CHECKING:
 
 SECOND = timedelta(seconds=1)
 LONGEST = timedelta(minutes=10)
-"""A job is thought about anew after so long, whatever happens."""
-PEACE = timedelta(seconds=25)
-"""Between two closer looks at a job."""
+"""After so long the state of a job is worked out anew, whatever happens."""
+DESCRIBE_AT_MOST_EVERY = timedelta(seconds=25)
+"""Of one job, while it does not change."""
 NEVER = datetime.min.replace(tzinfo=UTC)
 PASSING: frozenset[Verdict] = frozenset({"due", "not_yet_due", "buffered"})
 """What is otherwise a little later."""
 
 
 @dataclass
-class Known:
-    """`described` is from a closer look, and `explained` what that told of occurrences without a run; `odd` asks for one."""
+class MonitoredJob:
+    """A job as the monitor has it: as listed, as described when that was needed, and its runs."""
 
     job: Job
     memory: Memory = field(default_factory=Memory)
+    #: The job as Describe last showed it; None before that, and once List shows that it has changed since.
     described: Job | None = None
+    #: What a description told of occurrences without a run, by scheduled time.
     explained: dict[datetime, Occurrence] = field(default_factory=dict)
+    #: Since when it is paused, as far as that is known.
     paused_at: datetime | None = None
+    #: Its occurrences and runs when its state was last worked out.
     look: Look | None = None
     state: JobState | None = None
-    odd: bool = False
-    closely_at: datetime = NEVER
+    #: Whether an occurrence without a run, a pause or a queue calls for a description.
+    needs_description: bool = False
+    described_at: datetime = NEVER
+    #: When its state is worked out anew, unless something happens before.
     again_at: datetime = NEVER
 
     @property
@@ -52,7 +58,7 @@ class Known:
         return replaced(self.job, chained(self.job, self.memory.runs))
 
     def update(self, listed: Job, begin: datetime, now: datetime) -> None:
-        """Thinks about the job anew if there is a reason to; `begin` is from when on is counted."""
+        """Works the state out anew if there is a reason to; occurrences are counted from `begin` on."""
         job = self._merged(listed)
         if not self.memory.changed and now < self.again_at and _still(job) == _still(self.job):
             self.job = job
@@ -66,18 +72,18 @@ class Known:
         self.again_at = self._again(now)
 
     def learn(self, close: Close, paused_at: datetime | None, now: datetime) -> None:
-        """Takes what a closer look gave."""
+        """Takes over what Describe and the scheduler's history told."""
         self.described = close.job
         self.job = self._merged(replace(close.job, next_times=self.job.next_times, recent=self.job.recent))
         told = {each.scheduled_at: each for each in close.state.occurrences if each.run is None}
         passing = PASSING | ({"missed"} if self._may_yet_account() else set())
         self.explained = {at: each for at, each in told.items() if each.verdict not in passing}
         self.paused_at, self.state = paused_at, replace(close.state, paused_at=paused_at)
-        self.odd, self.closely_at = False, now
+        self.needs_description, self.described_at = False, now
 
     def asks(self, now: datetime) -> bool:
-        """Whether it is to be looked at closely now; one that was is left in peace for a while, unless it has changed."""
-        return self.odd and (self.described is None or now - self.closely_at >= PEACE)
+        """Whether the job is to be described now: if that is needed, and at most so often unless it has changed."""
+        return self.needs_description and (self.described is None or now - self.described_at >= DESCRIBE_AT_MOST_EVERY)
 
     def _may_yet_account(self) -> bool:
         """Whether a run goes on that may tell at its end what became of occurrences before it."""
@@ -90,7 +96,7 @@ class Known:
         ]
         state = state_of(look.job, occurrences, look.runs, look.now, since=look.since)
         unexplained = any(each.verdict in NO_REASON and not self.is_explained(each) for each in occurrences)
-        self.odd = unexplained or self._asks(look, state)
+        self.needs_description = unexplained or self._asks(look, state)
         if unexplained:
             state = replace(state, missed=None, skipped=None)
         self.state = replace(state, paused_at=self.paused_at)

@@ -29,7 +29,7 @@ PING_TIMEOUT, PING_GIVEN_UP = timedelta(seconds=8), timedelta(seconds=20)
 
 
 @asynccontextmanager
-async def told(occurrence: Occurrence) -> AsyncIterator[None]:
+async def reported(occurrence: Occurrence) -> AsyncIterator[None]:
     """While the block lasts, the run is carried out. A cancellation of the run does not keep its end from being told."""
     alerts = occurrence.request.alerts
     if alerts is None:
@@ -88,7 +88,7 @@ def _report_of(occurrence: Occurrence, alerts: AlertRequest, result: JobResult, 
         run_id=info.run_id,
         alerts=alerts,
         ended_at=workflow.now().isoformat(),
-        handed_on=occurrence.handed_on,
+        handed_on=occurrence.results_carry_over,
         after_failure=occurrence.after_failure,
         success_before=occurrence.success_before,
     )
