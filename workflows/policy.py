@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from activities.contract import JobResult, Outcome, RetryRequest, StepRequest, StepResult
 
-OCCURRENCE_TIME = "%Y-%m-%dT%H:%M:%SZ"
 _OWN_TYPES = {HANDLER_FAILED, HANDLER_TIMEOUT, WORKER_SHUTDOWN, NOT_OFFERED}
 _LONGEST_PAUSE = 10.0
 _STARTED = {TimeoutType.START_TO_CLOSE, TimeoutType.HEARTBEAT}

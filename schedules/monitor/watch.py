@@ -151,7 +151,9 @@ class Watch:
 
     async def _look_closer(self, now: datetime) -> None:
         """At those that ask for it, the longest waiting first."""
-        waiting = sorted((known for known in self.known.values() if known.asks(now)), key=lambda known: known.described_at)
+        waiting = sorted(
+            (known for known in self.known.values() if known.asks(now)), key=lambda known: known.described_at
+        )
         await gathered(lambda known: self._learn(known, now), waiting[:MOST_CLOSER])
         self.unexplained = len(waiting[MOST_CLOSER:])
 

@@ -34,11 +34,6 @@ def plan_lines(plan: Plan) -> Iterator[Line]:
     yield Line(counts(plan))
 
 
-def plan_text(plan: Plan) -> str:
-    """The same without colours."""
-    return "\n".join(line.text for line in plan_lines(plan))
-
-
 def result_text(plan: Plan, results: Iterable[Applied], *, interrupted: bool) -> str:
     """What was done, with each failure in full; changes that were not tried are counted."""
     results = list(results)

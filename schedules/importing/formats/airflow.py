@@ -72,9 +72,7 @@ def _job(dag: Dag, file: str, zone: str) -> OldJob:
     if not job["steps"]:
         remarks.append(Remark("tasks", "question", "it has no task that can be read without running the file"))
         job["steps"] = [{"name": "run", "command": ["./" + dag.id]}]
-    return OldJob(
-        file, dag.line, dag.id, f"DAG {dag.id}", [dag.id], job, rule, _stated_policies(given, defaults), remarks
-    )
+    return OldJob(file, dag.line, dag.id, f"DAG {dag.id}", [dag.id], job, rule, _stated(given, defaults), remarks)
 
 
 def _schedule(value: Any, zone: str) -> tuple[OldRule, Any]:
@@ -203,7 +201,7 @@ def _escaped(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _stated_policies(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> tuple[Policy, ...]:
+def _stated(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> tuple[Policy, ...]:
     one = given.get("max_active_runs") == 1
     retries = defaults.get("retries", 0)
     return (

@@ -110,9 +110,7 @@ def _job(file: str, line: int, function: str, call: Call, zone: str) -> OldJob:
         )
         params = {}
     job["run"] = {"python": {"handler": function, "params": params}}
-    return OldJob(
-        file, line, name, f"{function}: {_shown(trigger, given)}", [name], job, rule, _stated_policies(given), remarks
-    )
+    return OldJob(file, line, name, f"{function}: {_shown(trigger, given)}", [name], job, rule, _stated(given), remarks)
 
 
 def _shown(trigger: Any, given: Mapping[str, Any]) -> str:
@@ -193,7 +191,7 @@ def _policies(given: Mapping[str, Any], remarks: list[Remark]) -> dict[str, Any]
     return made
 
 
-def _stated_policies(given: Mapping[str, Any]) -> tuple[Policy, ...]:
+def _stated(given: Mapping[str, Any]) -> tuple[Policy, ...]:
     several = given.get("max_instances", 1) != 1
     return (
         Policy(

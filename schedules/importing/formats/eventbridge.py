@@ -145,7 +145,7 @@ def _job(file: str, name: str, properties: Mapping[str, Any]) -> OldJob:
     job["run"] = {
         "http": {"url": f"https://{ascii_slug(arn.rpartition(':')[2]) or 'target'}.example.invalid/", **_input(target)}
     }
-    return OldJob(file, 0, name, f"{name}: {expression}", [name], job, rule, _stated_policies(target), remarks)
+    return OldJob(file, 0, name, f"{name}: {expression}", [name], job, rule, _stated(target), remarks)
 
 
 def _target(properties: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -182,7 +182,7 @@ def _input(target: Mapping[str, Any]) -> dict[str, Any]:
     return {"body": text}
 
 
-def _stated_policies(target: Mapping[str, Any]) -> tuple[Policy, ...]:
+def _stated(target: Mapping[str, Any]) -> tuple[Policy, ...]:
     return (
         Policy("overlap", "a target is called while it still works", "overlap: allow_all"),
         Policy("missed runs", "AWS delivers late, up to the event's age", "catchup: run_latest"),

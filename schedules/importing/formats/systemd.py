@@ -53,7 +53,7 @@ def _job(file: str, timer: Unit, units: Mapping[str, Unit], zone: str) -> OldJob
     job |= _what_it_runs(service, service_name, remarks)
     source = "; ".join(f"{each.key}={each.value}" for each in timer.settings if each.section == "Timer")
     naming = [name, *(command_words(" ".join(_first_command(service))) if service else [])]
-    return OldJob(file, 0, name, source, naming[:1], job, rule, _stated_policies(timer), remarks)
+    return OldJob(file, 0, name, source, naming[:1], job, rule, _stated(timer), remarks)
 
 
 def _calendars(timer: Unit, remarks: list[Remark]) -> list[OnCalendar]:
@@ -195,7 +195,7 @@ def _service_remarks(service: Unit) -> Iterator[Remark]:
         yield Remark("restart", "changed", f"Restart={restart} starts it again after a failure: say so in `retry`")
 
 
-def _stated_policies(timer: Unit) -> tuple[Policy, ...]:
+def _stated(timer: Unit) -> tuple[Policy, ...]:
     persistent = (timer.last("Timer", "Persistent") or "").lower() in {"true", "yes", "1", "on"}
     missed = (
         "Persistent: one run after the machine was off"

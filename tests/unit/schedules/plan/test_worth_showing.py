@@ -12,7 +12,7 @@ from schedules.compile.job import compile_job
 from schedules.plan.change import Change
 from schedules.plan.plan import Applied, Plan, Rules, make_plan
 from schedules.plan.worth_showing import worth_showing
-from schedules.views.plan import document, plan_text
+from schedules.views.plan import document, plan_lines
 from schedules.views.plan_markdown import plan_markdown
 from tests.factories import NOW, job, observed
 
@@ -66,6 +66,11 @@ def test_what_a_workflow_of_ones_own_is_given_repeats_nothing() -> None:
     wanted = {"workflow": {"type": "Close", "args": [{"times": 2}], "direct": {"details": "b"}}}
     fields = [item.field for item in worth_showing(change({"run": DIRECT}, {"run": wanted, "schedule": "0 9 * * *"}))]
     assert fields == ["times.calendars[0]", "action.args[0].times", "action.details"]
+
+
+def plan_text(plan: Plan) -> str:
+    """As a terminal shows it."""
+    return "\n".join(line.text for line in plan_lines(plan))
 
 
 def test_text_and_markdown_show_those_and_json_all() -> None:
