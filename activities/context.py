@@ -1,4 +1,4 @@
-"""What a `python` handler is told about the occurrence that it runs for, and its way to report back."""
+"""The context of a `python` handler: the facts of its occurrence, and its way to report back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong in a step, as values: the failure with its verdict, and the finding of a check."""
+"""Failures of a step with their verdict, and problems that a check finds, as values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to runs and their steps, as facts for whoever counts them (metrics)."""
+"""Facts about runs and their steps, for metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong, as values that name the place, the cause and the next step, and the exit code that they mean."""
+"""Errors that name the place, the cause and the next step, each with its exit code."""
 
 from __future__ import annotations
 

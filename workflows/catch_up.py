@@ -1,4 +1,4 @@
-"""What a run does that starts late: it asks what is to become of it, and stands back for newer occurrences where it must."""
+"""Late starts: a run that starts late asks for a decision, and stands back for newer occurrences where it must."""
 
 from __future__ import annotations
 

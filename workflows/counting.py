@@ -1,4 +1,4 @@
-"""What a run tells whoever counts runs: facts for a function of its worker, outside of its history and never twice."""
+"""Facts about runs for metrics, given to a function of the worker: outside of the history and never twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of an occurrence while it runs, and the result that it ends with."""
+"""The state of an occurrence while it runs, and the result that it ends with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells others how a run ends: the incident of its job, and an outside monitor. None of that changes how it ends."""
+"""Reports of a run's end: to the incident of its job, and to an outside monitor. They do not change how it ends."""
 
 from __future__ import annotations
 

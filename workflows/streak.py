@@ -1,4 +1,4 @@
-"""What follows from a job's failures in a row. Pure: the state, what happens and when go in; the state and what to do come out."""
+"""Failures of a job in a row. Pure: the state, what happens and when go in; the state and what to do come out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in for a workflow type that a job asks for and its worker does not know."""
+"""The stand-in for a workflow type that a job asks for and its worker does not know."""
 
 from __future__ import annotations
 

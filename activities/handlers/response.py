@@ -1,4 +1,4 @@
-"""What is kept of an HTTP answer: its status and the start of its body."""
+"""The part of an HTTP answer that is kept: its status and the start of its body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an attempt says of itself in the database before its effect, and which of two attempts is the later one. Pure."""
+"""The claim that an attempt writes into the database before its effect, and the order of two attempts. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why an effect did not happen in this attempt; nothing that it wrote has stayed."""
+"""Reasons for which an effect did not happen in this attempt; nothing that it wrote has stayed."""
 
 from __future__ import annotations
 

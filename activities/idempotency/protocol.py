@@ -1,4 +1,4 @@
-"""How an effect comes to happen once.
+"""The protocol by which an effect happens once.
 
 1. The attempt claims the key in a short transaction of its own. The claim is durable: from then on no earlier attempt can
    commit, whether it hangs, sleeps or comes back. A key that is done gives its result, one that a later attempt has claimed

@@ -1,4 +1,4 @@
-"""How an attempt ended, and the failure that Temporal is told."""
+"""The ending of an attempt, and the failure that Temporal gets of it."""
 
 from __future__ import annotations
 

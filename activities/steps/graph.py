@@ -1,4 +1,4 @@
-"""What must have ended before a step starts. Pure."""
+"""The order of steps: those that must have ended before another starts. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of a text of any length, in bounded memory: its beginning, its end, and how long it was."""
+"""A text of any length in bounded memory: its beginning, its end, and its length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When an attempt that failed is tried again. Pure."""
+"""The time of the next attempt after a failure. Pure."""
 
 from __future__ import annotations
 

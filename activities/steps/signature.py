@@ -1,4 +1,4 @@
-"""How a `python` handler is called, read from its signature."""
+"""The signature of a `python` handler: its parameters' model, and whether it takes the context."""
 
 from __future__ import annotations
 

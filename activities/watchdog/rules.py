@@ -1,4 +1,4 @@
-"""When people are told of a missed run: once, until the job runs again. Pure."""
+"""The rule by which people are told of a missed run: once, until the job runs again. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a click asks for: the occurrences of a cell, or the story of one. Few at a time, and never for long."""
+"""Answers to clicks: the occurrences of a cell, or the story of one. Few at a time, and never for long."""
 
 from __future__ import annotations
 

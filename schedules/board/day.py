@@ -1,4 +1,4 @@
-"""What is remembered of a job's last day where its occurrences are too many to be kept one by one. Pure."""
+"""A job's last day as counts by hour, where its occurrences are too many to be kept one by one. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When schedules fire in a window of time, counted by steps of five minutes; those that are alike are walked through once. Pure."""
+"""The number of starts in a window, by steps of five minutes; schedules that are alike are walked through once. Pure."""
 
 from __future__ import annotations
 

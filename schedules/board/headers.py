@@ -1,4 +1,4 @@
-"""What the pages of the board let a browser do."""
+"""Headers that say what the pages of the board let a browser do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an occurrence is marked on the board. Pure."""
+"""The mark of an occurrence on the board. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `backfill` answers: what would run, and how it went."""
+"""Answers of `backfill`: the runs that it would start, and how they went."""
 
 from __future__ import annotations
 

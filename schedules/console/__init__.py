@@ -1,1 +1,1 @@
-"""What a command shares with its terminal: output, progress, tables and signals."""
+"""The terminal of a command: output, progress, tables and signals."""

@@ -1,4 +1,4 @@
-"""How far a long sync is: a bar for a person at a terminal, a line every few seconds for a log."""
+"""The progress of a long sync: a bar for a person at a terminal, a line every few seconds for a log."""
 
 from __future__ import annotations
 

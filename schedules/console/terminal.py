@@ -1,4 +1,4 @@
-"""How a command begins and ends: one message for what went wrong, and always the exit code that it means."""
+"""The begin and the end of a command: one message for each fault, and always the exit code that it means."""
 
 from __future__ import annotations
 

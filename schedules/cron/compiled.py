@@ -1,4 +1,4 @@
-"""What compiling gives, and the policies that it follows."""
+"""The result of compiling an expression, and the policies that it follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an expression says once its text is read: sets of numbers and days, or a fixed distance, or one time."""
+"""The meaning of an expression: sets of numbers and days, a fixed distance, or one time."""
 
 from __future__ import annotations
 

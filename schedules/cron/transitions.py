@@ -1,4 +1,4 @@
-"""What a change of clocks puts at risk: the local hours that a calendar must not name on that date."""
+"""Local hours that a calendar must not name on the date of a clock change."""
 
 from __future__ import annotations
 

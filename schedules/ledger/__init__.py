@@ -1,1 +1,1 @@
-"""What became of each occurrence of a job: expected times and runs put side by side, with the evidence for what did not run."""
+"""The account of a job's occurrences: expected times and runs put side by side, with evidence for those that did not run."""

@@ -1,4 +1,4 @@
-"""How a run ended: the JobResult that its last event carries. Shared with the worker's feed."""
+"""The end of a run: the JobResult in its last event. Shared with the worker's feed."""
 
 from __future__ import annotations
 

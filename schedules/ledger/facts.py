@@ -1,4 +1,4 @@
-"""What is known of a job, as a value: with its runs all that is needed to account for its occurrences. Pure."""
+"""A job as a value: with its runs all that is needed to account for its occurrences. Pure."""
 
 from __future__ import annotations
 

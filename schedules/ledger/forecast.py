@@ -1,4 +1,4 @@
-"""What will start in a span of time, and what would become of it if nothing could start until its end. Pure."""
+"""Starts in a span of time, and their fate if nothing could start until its end. Pure."""
 
 from __future__ import annotations
 

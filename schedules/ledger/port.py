@@ -1,4 +1,4 @@
-"""What the account of a job is read from: a namespace, or its twin in the tests."""
+"""The port from which the account of a job is read: a namespace, or its twin in the tests."""
 
 from __future__ import annotations
 

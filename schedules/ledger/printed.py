@@ -1,4 +1,4 @@
-"""What the attempts of a step put out, as their results, failures and heartbeats have kept it."""
+"""Output of a step's attempts, from their results, failures and heartbeats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run did, step by step, from its history and from what it is doing now."""
+"""The story of a run, step by step, from its history and from what it is doing now."""
 
 from __future__ import annotations
 

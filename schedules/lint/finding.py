@@ -1,4 +1,4 @@
-"""What lint can find: each kind with its id, how bad it is, and where."""
+"""A finding of lint: its kind, message, place and severity."""
 
 from __future__ import annotations
 

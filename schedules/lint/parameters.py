@@ -1,4 +1,4 @@
-"""What the models cannot see: templates, secrets, and parameters of handlers, checked before anything is applied. Pure."""
+"""Faults that the models cannot see: templates, secrets and parameters of handlers. Pure."""
 
 from __future__ import annotations
 

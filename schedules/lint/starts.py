@@ -1,4 +1,4 @@
-"""How many runs start when, over all jobs: the seconds at which too many do, and the hours at which none does."""
+"""Starts of all jobs counted by second: crowded seconds and quiet hours."""
 
 from __future__ import annotations
 

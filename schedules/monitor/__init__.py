@@ -1,1 +1,1 @@
-"""What a monitor makes of a namespace: figures of each job, also of one that never ran, and alert rules over them."""
+"""The monitor of a namespace: figures of each job, also of one that never ran, and alert rules over them."""

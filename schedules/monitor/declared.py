@@ -1,4 +1,4 @@
-"""What spec files add to a look: whether each job has its schedule, whether that is as it should be, and for how long. Pure."""
+"""Jobs that spec files declare: whether each has its schedule, whether that is in sync, and for how long. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long runs took from when a worker had them, where visibility tells only since when the server did."""
+"""Durations of runs from when a worker took them; visibility tells only the start by the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to know of one job, as numbers and instants. Pure."""
+"""Figures of one job, as numbers and instants. Pure."""
 
 from __future__ import annotations
 

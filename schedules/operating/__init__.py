@@ -1,1 +1,1 @@
-"""What an operator does to jobs: pauses, triggers and backfills, and how they are followed."""
+"""Operations on jobs: pauses, triggers and backfills, and how they are followed."""

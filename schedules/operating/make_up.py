@@ -1,4 +1,4 @@
-"""What a resume makes up for: times of the pause, recorded in the schedule's note until a backfill has taken them over."""
+"""Catching up after a pause: its times stand in the schedule's note until a backfill has taken them over."""
 
 from __future__ import annotations
 

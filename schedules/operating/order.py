@@ -1,4 +1,4 @@
-"""What a backfill is asked for, from the job that it is of. Pure."""
+"""The request of a backfill, from the job and the times. Pure."""
 
 from __future__ import annotations
 

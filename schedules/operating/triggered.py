@@ -1,4 +1,4 @@
-"""What a trigger came to."""
+"""The request and the result of a trigger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done to one schedule by hand, each time read back: the server may lose a request that comes with another one."""
+"""Writes to one schedule by hand, each read back: the server may lose a request that comes with another one."""
 
 from __future__ import annotations
 

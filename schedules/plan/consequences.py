@@ -1,4 +1,4 @@
-"""What follows from making a change now: the next times before and after, and what is lost, kept or missed. Pure."""
+"""Consequences of a change made now: the next times before and after; what is lost, kept or missed. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between the schedule that a spec compiles to and the one that the server has, field by field. Pure."""
+"""Differences between the schedule that a spec compiles to and the one that the server has, field by field. Pure."""
 
 from __future__ import annotations
 

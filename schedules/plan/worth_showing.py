@@ -1,4 +1,4 @@
-"""What a person should see of the differences of a change. Pure."""
+"""The differences to show: without those that repeat another. Pure."""
 
 from __future__ import annotations
 

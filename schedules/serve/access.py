@@ -1,4 +1,4 @@
-"""Who may read what is served: one rule for all that serve."""
+"""Access to served pages: one rule for worker, monitor and board."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast requests are made: as many a second as allowed, and fewer once the server says that it is too much."""
+"""The pace of requests: as many a second as allowed, and fewer once the server says that it is too much."""
 
 from __future__ import annotations
 

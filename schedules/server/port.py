@@ -1,4 +1,4 @@
-"""What planning and applying need of a namespace's schedules: the gateway has it, and so has its twin in memory."""
+"""The port for planning and applying: a namespace's schedules as the gateway has them, or their twin in memory."""
 
 from __future__ import annotations
 

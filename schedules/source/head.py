@@ -1,4 +1,4 @@
-"""What stands around the jobs of a file, checked."""
+"""The head of a spec file, checked: all keys beside its jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a value of a loaded job was written: its file is read once more, which only a job with a problem costs."""
+"""The place of a value of a loaded job: its file is read once more, which only a job with a problem costs."""
 
 from __future__ import annotations
 

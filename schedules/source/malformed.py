@@ -1,4 +1,4 @@
-"""What no spec can be read from: text that is not YAML, or YAML that no spec needs; told in words a user can act on."""
+"""Text that no spec can be read from: no YAML, or YAML that no spec needs; in words a user can act on."""
 
 from __future__ import annotations
 

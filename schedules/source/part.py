@@ -1,4 +1,4 @@
-"""What one file or module of specs gives to the project."""
+"""The part of a project that one file or module of specs gives."""
 
 from __future__ import annotations
 

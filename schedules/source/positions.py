@@ -1,4 +1,4 @@
-"""Where a value of a file stands: looked up in its nodes only once something is wrong."""
+"""The position of a value in a file: looked up in its nodes only once something is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the paths of a call hold at one moment: a folder that is being replaced shows a job in no file, or in two."""
+"""The files of a call at one moment: a folder that is being replaced shows a job in no file, or in two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with channels, and with who is to be told of a job. Pure."""
+"""Faults of channels, and of keys that name them. Pure."""
 
 from __future__ import annotations
 

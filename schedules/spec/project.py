@@ -1,4 +1,4 @@
-"""What one call works on: the jobs of a project in one environment."""
+"""A project: the jobs of its files in one environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with the steps of a job beside each other: names, needs, circles, limits. Pure."""
+"""Faults of a job's steps beside each other: names, needs, circles, limits. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be the name of a task queue."""
+"""The rule for names of task queues."""
 
 from __future__ import annotations
 

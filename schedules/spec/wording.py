@@ -1,4 +1,4 @@
-"""What pydantic found wrong with a spec, in plain words: what is wrong; what to write instead."""
+"""Faults that pydantic finds in a spec, in plain words: what is wrong; what to write instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who writes: said on standard error for every write, and in the note of a schedule that nobody wrote a note on."""
+"""The author of a write: a line on standard error for each, and the note of a schedule that has no note of a person."""
 
 from __future__ import annotations
 

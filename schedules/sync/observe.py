@@ -1,4 +1,4 @@
-"""What the server has of the jobs in hand: one pass over List, and a closer look at all that List does not settle."""
+"""Observed schedules: one pass over List, and Describe for all that List does not settle."""
 
 from __future__ import annotations
 

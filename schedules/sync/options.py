@@ -1,4 +1,4 @@
-"""What a sync is asked for."""
+"""The options of a sync as values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would keep the jobs of a project from running once its plan is applied, found before it is."""
+"""Preflight: faults that would keep the jobs of a project from running once its plan is applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where to listen, as text."""
+"""An address to listen on, as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a value from a spec is shown in a message: short, on one line, recognisable."""
+"""A value of a spec as messages show it: short, on one line, recognisable."""
 
 from __future__ import annotations
 

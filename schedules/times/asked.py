@@ -1,4 +1,4 @@
-"""What `next` is asked about: something that compiles, and all that is needed to explain its times."""
+"""The subject of `next`: something that compiles, and all that is needed to explain its times."""
 
 from __future__ import annotations
 

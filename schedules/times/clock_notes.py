@@ -1,4 +1,4 @@
-"""What clock changes did to a cron expression's times, in words, beside the runs concerned."""
+"""Effects of clock changes on a cron expression's times, in words, beside the runs concerned."""
 
 from __future__ import annotations
 

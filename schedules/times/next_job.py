@@ -1,4 +1,4 @@
-"""What `next` is asked about a job of a project."""
+"""The subject of `next JOB`: a job of a project."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How results look to people and programs: text, Markdown and JSON."""
+"""Results for people and programs: text, Markdown and JSON."""

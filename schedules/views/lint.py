@@ -1,4 +1,4 @@
-"""What lint found, as lines for a person and as a document for a program."""
+"""Findings of lint, as lines for a person and as a document for a program."""
 
 from __future__ import annotations
 

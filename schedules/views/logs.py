@@ -1,4 +1,4 @@
-"""What the steps of a run put out, as text and as JSON. Pure."""
+"""Output of a run's steps, as text and as JSON. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who was told of an occurrence, as lines and as JSON: channels by name, never their addresses. Pure."""
+"""Notices about an occurrence, as lines and as JSON: channels by name, never their addresses. Pure."""
 
 from __future__ import annotations
 

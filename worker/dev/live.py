@@ -1,4 +1,4 @@
-"""What a person at the terminal sees of the runs: a live table, or without a terminal one line a run."""
+"""Runs as a person at the terminal sees them: a live table, or without a terminal one line a run."""
 
 from __future__ import annotations
 

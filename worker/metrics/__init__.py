@@ -1,1 +1,1 @@
-"""What a worker counts, and the metrics that it serves."""
+"""Counters of a worker, and the metrics that it serves."""

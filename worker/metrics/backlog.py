@@ -1,4 +1,4 @@
-"""What waits in the task queue, as the server knows it: for autoscaling, and for a word at /readyz."""
+"""The backlog of the task queue, as the server knows it: for autoscaling, and for a word at /readyz."""
 
 from __future__ import annotations
 

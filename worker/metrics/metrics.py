@@ -1,4 +1,4 @@
-"""What this worker counts, in Prometheus' conventions."""
+"""Metrics of this worker, in Prometheus' conventions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a step's handler is given in one attempt: for stand-ins to answer, and for tests to look at."""
+"""The call of a step's handler in one attempt: for stand-ins to answer, and for tests to look at."""
 
 from __future__ import annotations
 

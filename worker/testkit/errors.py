@@ -1,4 +1,4 @@
-"""What the kit refuses, and why."""
+"""Errors of the kit: what it refuses, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test gets back: the occurrences of a span, each with its outcome."""
+"""The result of a test: the occurrences of a span, each with its outcome."""
 
 from __future__ import annotations
 

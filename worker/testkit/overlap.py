@@ -1,4 +1,4 @@
-"""When an occurrence starts while the run before it may still be going, as the server's overlap policies have it. Pure."""
+"""The start of an occurrence while the run before it goes on, as the server's overlap policies have it. Pure."""
 
 from __future__ import annotations
 

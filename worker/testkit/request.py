@@ -1,4 +1,4 @@
-"""What the runs of a test are given: what the job's schedule would give them, as the test server can run it. Pure."""
+"""The requests of a test's runs: as the job's schedule would give them, changed so that the test server can run them. Pure."""
 
 from __future__ import annotations
 

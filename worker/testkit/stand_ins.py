@@ -1,4 +1,4 @@
-"""What answers a step: a stand-in of the test, or the real handler where that can do no harm."""
+"""Stand-ins of the test for handlers, or the real handler where that can do no harm."""
 
 from __future__ import annotations
 

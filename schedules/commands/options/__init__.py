@@ -1,1 +1,1 @@
-"""What several commands share: options, what they mean, and how an answer is given."""
+"""Options that several commands share, their values, and the form of answers."""

@@ -1,4 +1,4 @@
-"""What the commands that read a namespace share: its connection, the job that is meant, and their answers."""
+"""Reading commands: their connection, `--output` and `--owner`, and their JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each dialect of cron text accepts and means."""
+"""Dialects of cron text: the syntax and the meaning of each."""
 
 from __future__ import annotations
 

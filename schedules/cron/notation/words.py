@@ -1,4 +1,4 @@
-"""What an expression says, in words, from its meaning and not from its text; nothing where words would be long or wrong."""
+"""An expression in words, from its meaning and not from its text; none where they would be long or wrong."""
 
 from __future__ import annotations
 

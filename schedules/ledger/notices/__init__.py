@@ -1,1 +1,1 @@
-"""Who was told of occurrences and incidents, by notices; alerts of Prometheus are another thing."""
+"""Notices to people about occurrences and incidents; alerts are rules of Prometheus, and stand in `monitor`."""

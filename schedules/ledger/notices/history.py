@@ -1,4 +1,4 @@
-"""What an incident, or a notice by itself, told to whom: read from the history of its workflow. No address is ever looked at."""
+"""Notices, their channels and their delivery, from the history of the workflow that sends them. No address is ever read."""
 
 from __future__ import annotations
 

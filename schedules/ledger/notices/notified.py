@@ -1,4 +1,4 @@
-"""Who was told of an occurrence, and why nobody was. Pure."""
+"""The notices about an occurrence, or the reason that there are none. Pure."""
 
 from __future__ import annotations
 

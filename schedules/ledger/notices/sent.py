@@ -1,4 +1,4 @@
-"""What an incident, or a notice by itself, told to whom, as values. Pure."""
+"""Notices and reports of an incident, or of a notice by itself, as values. Pure."""
 
 from __future__ import annotations
 

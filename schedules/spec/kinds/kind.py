@@ -1,4 +1,4 @@
-"""What each kind of handler says of itself; the kinds are the files beside this one, their table is `schedules/spec/handlers.py`."""
+"""The base of each kind of handler; the kinds are the files beside this one, their table is `schedules/spec/handlers.py`."""
 
 from __future__ import annotations
 
