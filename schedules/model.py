@@ -64,7 +64,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What an occurrence starts. `args` and the values of `memo` are JSON values; timeouts are seconds, 0 for none.
+    """The workflow that an occurrence starts. `args` and the values of `memo` are JSON values; timeouts are seconds, 0 for none.
 
     The run's workflow id is `workflow_id` and the scheduled time; an empty one stands for the schedule's own id.
     """
@@ -85,7 +85,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """How occurrences meet each other and the past; `catchup_window` is seconds."""
+    """The overlap and catch-up policies of a schedule; `catchup_window` is seconds."""
 
     overlap: Overlap
     catchup_window: int
@@ -94,7 +94,7 @@ class Policies:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeState:
-    """What an operator changes by hand; `remaining_actions` is None for no limit."""
+    """The part of a schedule that operators change by hand; `remaining_actions` is None for no limit."""
 
     paused: bool = False
     note: str = ""
@@ -103,7 +103,7 @@ class RuntimeState:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What a schedule is doing, all of it in UTC: no part of what a spec decides.
+    """The current doings of a schedule, times in UTC: no spec decides them.
 
     `running` are workflow ids, `waiting` counts the occurrences that wait for a run to end. `next_times` are the moments
     of the next starts, jitter included; one in the past is due and not started yet. `dropped` and `skipped` count the
@@ -142,7 +142,7 @@ class DesiredSchedule:
 
 @dataclass(frozen=True, slots=True)
 class ListedSchedule:
-    """What List shows of a schedule: at most `LISTED_ENTRIES` of each field of its times, and nothing of its arguments."""
+    """A schedule's entry in List: at most `LISTED_ENTRIES` of each field of its times, and nothing of its arguments."""
 
     id: str
     times: Times
@@ -167,7 +167,7 @@ class ListedSchedule:
 
 @dataclass(frozen=True, slots=True)
 class Unsaid:
-    """What is set on the server and no spec can express: its dotted name there, its value, and what a sync makes of it."""
+    """A setting on the server that no spec can express: its dotted name there, its value, and what a sync makes of it."""
 
     field: str
     before: Any

@@ -181,7 +181,7 @@ async def _run_instead(occurrence: Occurrence, at: datetime, known: LastSuccess 
 
 
 def _attributes(at: datetime) -> TypedSearchAttributes:
-    """Those of a run that the schedule starts, as far as this one has them."""
+    """The search attributes of a run that the schedule starts, as far as this one has them."""
     own = workflow.info().typed_search_attributes
     pairs = [SearchAttributePair(key, value) for key in (OWNER, SCHEDULED_BY) if (value := own.get(key))]
     start = [SearchAttributePair(SCHEDULED_START, at)] if own.get(SCHEDULED_START) else []
@@ -189,7 +189,7 @@ def _attributes(at: datetime) -> TypedSearchAttributes:
 
 
 def _not_run(decided: NotRun | None, dropped: list[datetime], rule: CatchUpRequest) -> NotRun | None:
-    """What was decided not to run at first, and what became too late while others ran; the newest of both come last."""
+    """The occurrences that do not run: those decided at first, and those that became too late while others ran."""
     if not dropped:
         return decided
     reason = too_late(workflow.now() - dropped[0], rule)

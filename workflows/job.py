@@ -94,7 +94,7 @@ def _shadowed(occurrence: Occurrence) -> JobResult:
 
 
 def _ending(occurrence: Occurrence, failed: Ended | None) -> FailureError:
-    """What a run that did not succeed ends with: it has been cancelled unless a step had failed before."""
+    """The error with which a run ends that did not succeed: it has been cancelled unless a step had failed before."""
     reason = f"step {failed.result.name}: {failed.result.reason}" if failed else "cancelled on request"
     told = "; ".join(f"step {undo.name}: {undo.reason}" for undo in occurrence.undone if undo.outcome in FAILED)
     if told:

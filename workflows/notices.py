@@ -38,7 +38,7 @@ def notice_of(event: Event, state: IncidentState, last: Report) -> Notice:
 
 
 def pause_note(state: IncidentState, last: Report) -> str:
-    """What the note of a schedule says that is paused for its failures."""
+    """The note of a schedule that is paused for its failures."""
     then = "resume it once the cause is gone"
     if last.alerts.retry_every:
         then = f"one run is tried every {last.alerts.retry_every:g} s, and the first that succeeds resumes it"

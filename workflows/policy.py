@@ -41,7 +41,7 @@ _STARTED = {TimeoutType.START_TO_CLOSE, TimeoutType.HEARTBEAT}
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a step did not succeed; `attempts` is None where nothing tells how many there were."""
+    """The failure of a step; `attempts` is None where nothing tells how many there were."""
 
     outcome: Literal["failed", "timed_out"]
     reason: str
@@ -50,7 +50,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Drained:
-    """What is handed on to the activity that takes the place of one that a drain has ended, or a worker has given back."""
+    """The state for the activity that goes on where another was drained or given back."""
 
     earlier_attempts: int = 0
     last_heartbeat: tuple[Any, ...] = ()
@@ -103,7 +103,7 @@ def drained(error: FailureError) -> Drained | None:
 
 
 def give_back_limit(step: StepRequest) -> timedelta:
-    """How long the step is given back for a worker that can run it."""
+    """The time for which a step is given back for a worker that can run it."""
     return timedelta(seconds=GIVE_BACK_SECONDS if step.start_timeout is None else step.start_timeout)
 
 
@@ -121,7 +121,7 @@ def total(counts: list[int | None]) -> int | None:
 def last_success(
     outcome: Outcome, scheduled_at: str, steps: Sequence[StepResult], known: LastSuccess | None
 ) -> LastSuccess | None:
-    """What the next run is told: this one if it has succeeded, unless a newer one is known; else what this one knew."""
+    """The last success for the next run: this one if it has succeeded, unless a newer one is known; else what this one knew."""
     if outcome != "succeeded" or (known is not None and known.scheduled_at > scheduled_at):
         return known
     succeeded = [step for step in steps if step.outcome == "succeeded"]
@@ -145,7 +145,7 @@ def bounded(steps: Sequence[StepResult]) -> list[StepResult]:
 
 
 def _attempts(chain: list[BaseException], retry: RetryRequest) -> int | None:
-    """How many attempts the step had; what a workflow of the user's says about it is not taken for ours."""
+    """The number of the step's attempts; what a workflow of the user's says about it is not taken for ours."""
     error = chain[0]
     if not isinstance(error, ActivityError | ChildWorkflowError):
         return None

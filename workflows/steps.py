@@ -38,7 +38,7 @@ Limit = Callable[[], timedelta | None]
 
 @dataclass(frozen=True)
 class Ended:
-    """How a step ended; `error` is what it raised if it did not succeed."""
+    """The ending of a step; `error` is what it raised if it did not succeed."""
 
     result: StepResult
     error: BaseException | None = None
@@ -47,7 +47,7 @@ class Ended:
 async def end_of(
     occurrence: Occurrence, step: StepRequest, limit: Limit, *, stoppable: Callable[[], bool] = lambda: False
 ) -> Ended:
-    """How the step ends, whatever that is. Only while `stoppable` holds can it be cancelled, or ended by a drain of its worker."""
+    """Runs the step to its end, whatever that is. Only while `stoppable` holds can it be cancelled, or ended by a drain of its worker."""
     began = workflow.now()
     try:
         return Ended(await _run(occurrence, step, limit, stoppable))
@@ -167,7 +167,7 @@ def _call(occurrence: Occurrence, step: StepRequest) -> StepCall:
 
 
 def _outputs(occurrence: Occurrence, step: StepRequest) -> dict[str, Any]:
-    """Those that the step's templates name."""
+    """The outputs that the step's templates name."""
     return {result.name: result.output for result in policy.bounded(_used(occurrence, step))}
 
 

@@ -53,7 +53,7 @@ def due(state: IncidentState, now: float) -> Step:
 
 
 def next_due(state: IncidentState) -> float | None:
-    """When to ask `due` again."""
+    """The time at which to ask `due` again."""
     return min((at for at in (state.remind_at, state.retry_at, state.look_at) if at is not None), default=None)
 
 

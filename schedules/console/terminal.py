@@ -1,4 +1,4 @@
-"""The begin and the end of a command: one message for each fault, and always the exit code that it means."""
+"""The beginning and the end of a command: one message for each fault, and always the exit code that it means."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def change_of_clocks(within: datetime, zone: ZoneInfo) -> datetime:
 
 
 def _excluded_by(times: Times, at: datetime) -> str:
-    """What keeps the job from firing then, if nothing else does; empty where it would not fire anyway."""
+    """The calendar that keeps the job from firing then, if nothing else does; empty where it would not fire anyway."""
     if not is_due(replace(times, exclusions=()), at):
         return ""
     names = [each.comment for each in times.exclusions if not is_due(replace(times, exclusions=(each,)), at)]

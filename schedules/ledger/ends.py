@@ -34,7 +34,7 @@ async def job_result(event: HistoryEvent, converter: DataConverter) -> JobResult
 
 
 async def failure_message(event: HistoryEvent, converter: DataConverter) -> str:
-    """What the failure, or the reason of a termination, says that a run's last event carries; empty without. Raises UndecodableError."""
+    """The message of the failure, or the reason of the termination, in a run's last event; empty without. Raises UndecodableError."""
     if event.HasField("workflow_execution_terminated_event_attributes"):
         return event.workflow_execution_terminated_event_attributes.reason
     if not event.HasField("workflow_execution_failed_event_attributes"):

@@ -95,7 +95,7 @@ async def _poller(records: Records, task_queue: str) -> str:
 
 
 async def story(records: Records, run: Run) -> Story:
-    """What a run did, and does."""
+    """The story of a run so far."""
     return await _story(records, run, await records.history(run.id, run.run_id))
 
 
@@ -114,7 +114,7 @@ def moment_of(job: Job, text: str, now: datetime) -> Moment:
 
 
 def _then(found: Due, record: SchedulerRecord | None) -> str:
-    """What the spec of then says, where it says something else than that of today."""
+    """The verdict by the schedule as it was then, where that is another than by today's."""
     from schedules.ledger.due import is_due
     from schedules.ledger.translate import times_at
 

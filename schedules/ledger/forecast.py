@@ -47,7 +47,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What becomes of the starts of a window in which nothing can start: `late` run at its end, the others never do."""
+    """The fate of a window's starts when nothing can start in it: `late` run at its end, the others never do."""
 
     late: tuple[datetime, ...] = ()
     skipped: int = 0
@@ -111,7 +111,7 @@ def forecast(jobs: Iterable[Planned], start: datetime, end: datetime) -> Forecas
 
 
 def effect_of(job: Planned, starts: Sequence[datetime], end: datetime) -> Effect | None:
-    """What the job's policies make of starts, oldest first, that all have to wait until `end`."""
+    """The effect of the job's policies on starts, oldest first, that all have to wait until `end`."""
     if job.overlap is None:
         return None
     if job.catchup is None:

@@ -87,7 +87,7 @@ def _without_run(case: Case) -> Occurrence:
 
 
 def origin_of(run: Run, record: SchedulerRecord | None, *, expected: bool, repeated: bool = False) -> Origin:
-    """What started a run."""
+    """The origin of a run: its schedule, a person, a late run or a new build."""
     if run.build:
         return "new_build"
     if run.asked_by_hand:

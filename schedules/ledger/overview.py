@@ -79,7 +79,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """What a closer look at a job gave."""
+    """A job as described, with its state."""
 
     job: Job
     state: JobState
@@ -112,7 +112,7 @@ def known_times(jobs: Iterable[Job], times: Mapping[str, Times]) -> list[Job]:
 async def _runs(
     records: Records, jobs: Sequence[Job], owner: str | None, since: datetime, *, all_jobs: bool
 ) -> tuple[list[Run], bool]:
-    """Those that started since, and those that go on."""
+    """The runs that started since, and those that go on."""
     if not jobs:  # and perhaps no sync has ever been here, so that the namespace does not know the mark
         return [], True
     ours = [job for job in jobs if job.workflow_type == JOB_WORKFLOW]
@@ -161,7 +161,7 @@ async def _add_last_runs(records: Records, jobs: Sequence[Job], by_job: dict[str
 
 
 async def _finish_runs(records: Records, by_job: dict[str, list[Run]], now: datetime) -> None:
-    """Why the last run failed, and whether one that goes on waits for a worker."""
+    """Adds the reason of the last failure, and whether a run that goes on waits for a worker."""
     failed: list[Run] = []
     going: list[Run] = []
     for runs in by_job.values():

@@ -24,7 +24,7 @@ class Found:
 
 
 class JobRecords(Protocol):
-    """What a namespace keeps of jobs and their runs. Every method raises ServerError for what the server refuses."""
+    """Jobs and their runs as a namespace keeps them. Every method raises ServerError for what the server refuses."""
 
     async def jobs(self, owner: str | None) -> list[Job]:
         """Every job of an owner, or of all owners, as far as List shows it."""
@@ -47,7 +47,7 @@ class JobRecords(Protocol):
         """The same runs, in order, each that goes on marked where no worker has taken it yet."""
 
     async def record(self, schedule_id: str, since: datetime, until: datetime) -> SchedulerRecord | None:
-        """What was done to a schedule and by its scheduler from `since` to `until`; None where the server does not tell."""
+        """The writes to a schedule and the deeds of its scheduler from `since` to `until`; None where the server does not tell."""
 
     async def jittered(self, job: Job, times: Sequence[datetime]) -> dict[datetime, datetime]:
-        """When the newest of some scheduled times really came, jitter included."""
+        """The start that jitter gave to each of the newest of some scheduled times."""

@@ -292,7 +292,7 @@ class Records:
 
 
 async def gathered(call: Callable[[Any], Awaitable[Any]], items: Iterable[Any]) -> list[Any]:
-    """What a call gives for each of the items, in order, some of them at a time."""
+    """The results of a call for each of the items, in order, some of them at a time."""
     limit = asyncio.Semaphore(CONCURRENCY)
 
     async def one(item: Any) -> Any:

@@ -55,7 +55,7 @@ def check_found(meant: Selection, listed: Sequence[Job], all_jobs: Sequence[Job]
 
 
 def _nothing_found(meant: Selection, listed: Sequence[Job], all_jobs: Sequence[Job]) -> str:
-    """Why a selection means no job, with near names; empty where it means one, or all of a namespace without any."""
+    """The reason for which a selection means no job, with near names; empty where it means one, or all of a namespace without any."""
     names = sorted({*(job.name for job in listed), *(meant.jobs or {})})
     if any(meant.takes(name) for name in names):
         return ""

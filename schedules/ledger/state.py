@@ -27,7 +27,7 @@ NO_VERDICT = NOT_RUN | {"cancelled"}
 
 @dataclass(frozen=True, slots=True)
 class PauseEnd:
-    """When a pause ends by itself; `fault` is why it has not, if that time is past."""
+    """The time at which a pause ends by itself; `fault` is why it has not, if that time is past."""
 
     at: datetime
     fault: str = ""
@@ -140,7 +140,7 @@ def consecutive_failures(ended: Sequence[Run]) -> int:
 
 
 def count_of(occurrences: Sequence[Occurrence], verdicts: frozenset[Verdict]) -> int:
-    """How many occurrences came to one of these."""
+    """The number of occurrences with one of these verdicts."""
     return sum(each.verdict in verdicts for each in occurrences)
 
 
@@ -175,7 +175,7 @@ def _state(
 
 
 def _of_builds(job: Job, last: Run | None) -> str:
-    """What starts a job with `@reboot` besides its times, and which build did last."""
+    """The text for a job with `@reboot`: that new builds start it, and which build did last."""
     if not has_mark(job.times):
         return ""
     began = f"last started for build {last.build}" if last and last.build else ""

@@ -65,5 +65,5 @@ WORST_FIRST: tuple[State, ...] = (
 
 
 def worst_first(states: Iterable[JobState]) -> list[JobState]:
-    """What must be looked at stands above what goes well; by name within a state."""
+    """The states sorted: those that somebody must look at above those that go well; by name within a state."""
     return sorted(states, key=lambda state: (WORST_FIRST.index(state.state), state.name))

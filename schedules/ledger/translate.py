@@ -79,7 +79,7 @@ def _build(message: WorkflowExecutionInfo) -> str:
 
 
 def job_from_listing(entry: ScheduleListEntry) -> Job:
-    """What List shows of a job; nothing of its policies and arguments."""
+    """A job from its entry in List; nothing of its policies and arguments."""
     listed, info = from_listing(entry), entry.info
     return Job(
         name=listed.id,
@@ -125,7 +125,7 @@ def job_from_description(observed: ObservedSchedule, retention: timedelta | None
 
 
 def job_request(observed: ObservedSchedule) -> JobRequest | None:
-    """What each run is given; None for a schedule that starts another workflow, or one that cannot be read."""
+    """The argument of each run; None for a schedule that starts another workflow, or one that cannot be read."""
     action = observed.action
     if action.workflow_type != JOB_WORKFLOW or not action.args or not isinstance(action.args[0], dict):
         return None
@@ -148,7 +148,7 @@ def _limit_of_action(action: Action) -> timedelta | None:
 
 
 def times_at(record: SchedulerRecord, at: datetime) -> Times | None:
-    """When the schedule fired by the spec of an instant; None where nobody knows."""
+    """The times of the schedule by its spec at an instant; None where nobody knows."""
     spec = record.spec_at(at)
     return None if spec is None else from_spec(spec)
 

@@ -27,7 +27,7 @@ STARTS_PER_SECOND = 30.0
 
 
 def errors(job: JobSpec, times: JobTimes) -> Iterator[Finding]:
-    """What keeps a job from being synced."""
+    """The findings that keep a job from being synced."""
     return (finding for finding in never_fires(job, times) if finding.id not in job.lint.ignore)
 
 

@@ -92,7 +92,7 @@ def load_readable(
 
 
 class _Check:
-    """What is wrong with jobs beyond their files: templates, handlers and times."""
+    """The faults of jobs beyond their files: templates, handlers and times."""
 
     def __init__(self, reading: Reading, registry: HandlerRegistry | None, now: datetime) -> None:
         self.problems: list[Problem] = []

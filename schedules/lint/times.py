@@ -54,7 +54,7 @@ def never_fires(job: JobSpec, found: JobTimes) -> Iterator[Finding]:
 
 
 def _dead(job: JobSpec, entry: ScheduleEntry) -> str:
-    """Why an entry has no time on any day, whatever calendars say; empty where it has one."""
+    """The reason for which an entry has no time on any day, whatever calendars say; empty where it has one."""
     parsed = parse_cached(entry.cron, entry.dialect, "") if isinstance(entry, CronEntry) else None
     if not isinstance(parsed, Pattern):
         return ""
@@ -135,7 +135,7 @@ def _too_fast(job: JobSpec, times: Times, now: datetime, following: list[datetim
 
 
 def _longest(job: JobSpec) -> tuple[timedelta | None, str, tuple[str, ...]]:
-    """How long one go may take, what it is called, and the key that says so; a workflow started directly has its own limits."""
+    """The longest duration of a run, its name in messages, and the key that sets it; a workflow started directly has its own limits."""
     if job.run is None:
         return longest_time(job), "a run without further attempts", ("steps",)
     if (direct := job.direct) is None:
@@ -146,7 +146,7 @@ def _longest(job: JobSpec) -> tuple[timedelta | None, str, tuple[str, ...]]:
 
 
 def longest_time(job: JobSpec) -> timedelta:
-    """How long a run may take in which every step is tried once: the longest way through the steps, within the deadline."""
+    """The longest duration of a run in which every step is tried once: the longest way through the steps, within the deadline."""
     if job.run:
         return job.timeout
     steps = compile_steps(job)

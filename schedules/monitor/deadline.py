@@ -33,7 +33,7 @@ def usual_duration(runs: Sequence[Run]) -> timedelta | None:
 
 
 def expected_by(job: Job, occurrences: Sequence[Occurrence], runs: Sequence[Run], now: datetime) -> datetime | None:
-    """When the oldest occurrence that has not come to an end should have; None where there is none.
+    """The time by which the oldest open occurrence should have ended; None where there is none.
 
     `occurrences` are oldest first. One that has ended, however, makes up for those before it. A policy's decision not to run
     is an end, too, and so is a pause. Whether the end was a success is another question. A run that goes on, of which neither
@@ -86,5 +86,5 @@ def _newest(runs: Sequence[Run]) -> list[Run]:
 
 
 def _spans(runs: Sequence[Run]) -> list[timedelta]:
-    """How long the newest successes took."""
+    """The durations of the newest successes."""
     return [span for run in _newest(runs) if (span := run.duration) is not None]

@@ -54,7 +54,7 @@ DECLARED = {
 
 @dataclass
 class Seen:
-    """What is served. `looked_at` is the last look that succeeded; `took` is seconds; `owners` when each was last seen."""
+    """The figures that are served. `looked_at` is the last look that succeeded; `took` is seconds; `owners` when each was last seen."""
 
     figures: Sequence[Figures] = ()
     declared: Sequence[Declared] = ()
@@ -90,7 +90,7 @@ class Exporter(Collector):
         yield from self._own()
 
     def _own(self) -> Iterator[Metric]:
-        """How the monitor itself is."""
+        """Metrics of the monitor itself."""
         seen, name = self._seen, "tickwright_monitor"
         at = GaugeMetricFamily(f"{name}_last_look_timestamp_seconds", "When it last saw all jobs.")
         if seen.looked_at:

@@ -29,7 +29,7 @@ LONGEST_WAIT = 5.0
 
 
 class Audience(Protocol):
-    """What is told of each look."""
+    """The receiver of each poll's results."""
 
     def connected(self, records: Records) -> None:
         """Once, before the first look."""

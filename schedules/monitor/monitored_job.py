@@ -54,7 +54,7 @@ class MonitoredJob:
 
     @property
     def runs(self) -> list[Run]:
-        """Those kept, as they count: a workflow that the server has begun anew is one, and one that overlap ended has not failed."""
+        """The runs that are kept, as they count: a workflow that the server has begun anew is one, and one that overlap ended has not failed."""
         return replaced(self.job, chained(self.job, self.memory.runs))
 
     def update(self, listed: Job, begin: datetime, now: datetime) -> None:

@@ -39,7 +39,7 @@ def forget(_name: str, _runs: Sequence[Run]) -> None:
 
 
 class Watch:
-    """What is known of the jobs of a selection, kept in memory alone; `jobs` are as of the last look.
+    """The jobs of a selection from one poll to the next, kept in memory alone; `jobs` are those of the last poll.
 
     `unexplained` counts the jobs that still wait for a closer look. `counted_from` is None where every run of the day before
     the first look was read, else from when on. `let_go` is given the job and those of its runs that are too many to be kept.
@@ -101,7 +101,7 @@ class Watch:
         self._read_to = now
 
     async def _runs(self, jobs: Sequence[Job], since: datetime) -> tuple[Found, Found]:
-        """Those that go on, and those that have ended since."""
+        """The runs that go on, and those that have ended since."""
         marks, ends = marked(self._meant.owner), f"CloseTime >= '{stamp(since)}'"
         going, ended = await asyncio.gather(
             self._records.runs(f"{marks} AND {RUNNING}", MOST_RUNS),

@@ -62,7 +62,7 @@ class BusyError(TickwrightError):
 
 
 class Backfills:
-    """Those of the client's namespace: one a job at a time. Methods raise ServerError for what the server refuses."""
+    """The backfills of a namespace: one a job at a time. Methods raise ServerError for what the server refuses."""
 
     def __init__(self, client: Client) -> None:
         self._client = client

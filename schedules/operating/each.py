@@ -26,7 +26,7 @@ Apply = Callable[[], Awaitable[tuple[str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Who does something to jobs, when and why, and by which means."""
+    """The author, time and reason of an operation, and the means to do it."""
 
     records: Records
     writes: Writes
@@ -38,7 +38,7 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of one job; `note` is why where it failed."""
+    """The result for one job; `note` is the reason where it failed."""
 
     job: str
     note: str

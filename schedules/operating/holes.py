@@ -30,7 +30,7 @@ SIDE_BY_SIDE = 5
 
 @dataclass(frozen=True, slots=True)
 class Holes:
-    """What is to `run` of the occurrences of a span, oldest first; the others by why they are not."""
+    """The occurrences of a span that are to `run`, oldest first; the others by why they are not."""
 
     expected: int
     run: tuple[Occurrence, ...]
@@ -87,7 +87,7 @@ def _has_succeeded(occurrence: Occurrence) -> bool:
 
 
 def estimate(runs: Iterable[Run], count: int, interval: float, *, side_by_side: bool) -> timedelta | None:
-    """How long so many occurrences take, by the median of the runs that have succeeded; None where none has."""
+    """The duration of so many occurrences, by the median of the runs that have succeeded; None where none has."""
     ended = [run for run in runs if run.verdict == "succeeded"]
     took = [span.total_seconds() for run in ended if (span := run.duration) is not None]
     if not took:

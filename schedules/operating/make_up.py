@@ -83,7 +83,7 @@ async def _times(records: Records, job: Job, wish: MakeUp, most: int | None) -> 
 
 
 async def _paused_since(records: Records, job: Job, now: datetime) -> datetime:
-    """When the pause of now began. Raises SettingsError where nothing tells."""
+    """The beginning of the current pause. Raises SettingsError where nothing tells."""
     record = await records.record(job.name, now, now)
     pause = record.pause_at(now) if record else None
     since = pause.at if pause and pause.kind != "known" else paused_at(job.note)

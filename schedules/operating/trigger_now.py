@@ -38,7 +38,7 @@ SECONDS_TRIED = 5
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a schedule was asked for: a run of the first second, or on V2 of the one in which the request arrived."""
+    """The request to a schedule: a run of the first second, or on V2 of the one in which the request arrived."""
 
     seconds: tuple[datetime, ...]
     running: tuple[str, ...]
@@ -108,7 +108,7 @@ async def _free_second(records: Records, job: Job, mine: Turn) -> datetime:
 
 
 async def _not_started(records: Records, job: Job, asked: Asked, overlap: Overlap) -> Triggered:
-    """Why there is no run yet. Raises ServerError where nothing tells."""
+    """The reason for which there is no run yet. Raises ServerError where nothing tells."""
     at = stamp(asked.seconds[0])
     found = await Writes(records.client).gateway.describe(job.name)
     running = (found.activity.running if found else ()) or asked.running

@@ -22,7 +22,7 @@ class Triggered:
 
 @dataclass(frozen=True, slots=True)
 class TriggerRequest:
-    """What `trigger` is asked for, beside the job."""
+    """The options of a `trigger`, beside the job."""
 
     #: Of which occurrence, as it was written; empty for a run of now.
     scheduled_at: str = ""

@@ -40,7 +40,7 @@ NOTHING = Consequences()
 def consequences(
     desired: DesiredSchedule | None, observed: ObservedSchedule | None, fields: frozenset[str], now: datetime
 ) -> Consequences:
-    """What follows from making `observed` like `desired` at `now`; `fields` are the dotted names of all that differs."""
+    """The consequences of making `observed` like `desired` at `now`; `fields` are the dotted names of all that differs."""
     if desired is None:
         return _of_deletion(observed, now) if observed else NOTHING
     new = Occurrences(desired.times)
@@ -97,7 +97,7 @@ def _policies(before: Policies, after: Policies) -> Iterator[str]:
 
 
 def _request_of(schedule: DesiredSchedule | ObservedSchedule) -> dict[str, Any]:
-    """What the schedule's runs are told about late starts; nothing where they are not runs of ours."""
+    """The job's rule for late starts, as the runs get it; empty for a schedule that starts a workflow of the user's."""
     first = next(iter(schedule.action.args), None)
     found = first.get("catchup") if isinstance(first, dict) else None
     return found if isinstance(found, dict) else {}

@@ -35,7 +35,7 @@ class StalePlanError(TickwrightError):
 
 @dataclass(frozen=True, slots=True)
 class PlanFile:
-    """What `--plan-out` writes: the plan, the namespace that it was made for, and the version of this form.
+    """The file of `--plan-out`: the plan, the namespace that it was made for, and the version of this form.
 
     The digest is of all the rest. It protects from a slip (a file cut off, merged, or edited by hand), not from somebody who
     means to deceive: it holds no secret.
@@ -56,7 +56,7 @@ def to_json(plan: Plan, namespace: Namespace) -> str:
 
 
 def from_json(text: str) -> PlanFile:
-    """What `to_json` wrote. Raises PlanFileError."""
+    """The plan in a text of `to_json`. Raises PlanFileError."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -79,7 +79,7 @@ def from_json(text: str) -> PlanFile:
 
 
 def other_namespace(made_for: Namespace, now: Namespace) -> str:
-    """Why a plan made for one namespace must not be applied in another; empty where it is the same one."""
+    """The refusal of a plan that was made for another namespace; empty where it is the same one."""
     if made_for.name != now.name:
         return f"the plan is for namespace {made_for.name}, and this is {now.name}"
     if made_for.id and now.id and made_for.id != now.id:

@@ -25,7 +25,7 @@ DELETE_SHARE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the user allowed: `prune` deletes what is owned and no longer desired, `adopt` takes over what others own."""
+    """The user's permissions: `prune` deletes what is owned and no longer desired, `adopt` takes over what others own."""
 
     prune: bool = True
     adopt: bool = False
@@ -49,7 +49,7 @@ class Plan:
     over: tuple[str, ...] = ()
 
     def count(self, verb: Verb) -> int:
-        """How many changes there are of a kind."""
+        """The number of changes of a kind."""
         return Counter(change.verb for change in self.changes)[verb]
 
     def raise_if_unsafe(self, max_delete: int | None) -> None:
@@ -128,7 +128,7 @@ Result = Literal["applied", "planned", "failed", "unchanged"]
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What became of one change; `unchanged` where it turned out not to be needed any more."""
+    """The result of one change; `unchanged` where it turned out not to be needed any more."""
 
     change: Change
     result: Result

@@ -69,7 +69,7 @@ async def to_schedule(
 async def from_description(
     schedule_id: str, response: DescribeScheduleResponse, converter: DataConverter
 ) -> ObservedSchedule:
-    """What the server answered, with the names of all that our values do not carry in `other`."""
+    """The schedule in the server's answer, with the names of all that our values do not carry in `other`."""
     message = response.schedule
     times, policies, state = from_spec(message.spec), _from_policies(message.policies), _from_state(message.state)
     reader = PayloadReader(converter)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def from_listing(entry: ScheduleListEntry) -> ListedSchedule:
-    """What List shows; its spec is cut to ten entries a field."""
+    """A schedule's entry in List; its spec is cut to ten entries a field."""
     return ListedSchedule(
         id=entry.schedule_id,
         times=_times(entry.info.spec.SerializeToString(deterministic=True)),
@@ -36,7 +36,7 @@ def from_listing(entry: ScheduleListEntry) -> ListedSchedule:
 
 
 def activity_of(described: DescribeScheduleResponse, overlap: Overlap) -> Activity:
-    """What the schedule is doing, from its Describe."""
+    """The current doings of a schedule, from its description."""
     info = described.info
     return Activity(
         running=tuple(run.workflow_id for run in info.running_workflows),

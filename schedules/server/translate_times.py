@@ -32,7 +32,7 @@ def to_spec(times: Times) -> ScheduleSpec:
 
 
 def from_spec(message: ScheduleSpec) -> Times:
-    """What the server keeps; an unset timezone reads as UTC, as the server takes it."""
+    """The times of the server's spec; an unset timezone reads as UTC, as the server takes it."""
     return Times(
         timezone=message.timezone_name or "UTC",
         calendars=tuple(_from_calendar(calendar) for calendar in message.structured_calendar),

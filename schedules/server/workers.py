@@ -47,7 +47,7 @@ class Workers:
         return pollers is None or bool(pollers)
 
     async def answers(self, task_queue: str, question: OfferQuestion) -> list[WorkerOffer | None]:
-        """What each worker of the queue can run; None for each that polls and did not answer: it is busy, gone or none of ours.
+        """The offer of each worker of the queue; None for each that polls and did not answer: it is busy, gone or none of ours.
 
         The server hands each question to whichever worker is free, so several are asked until nobody new answers.
         Raises UndecodableError as `offer` does.
@@ -84,7 +84,7 @@ class Workers:
         return {poller.identity for poller in fresh}
 
     async def offer(self, task_queue: str, question: OfferQuestion | None = None) -> WorkerOffer | None:
-        """What one worker of the queue can run; None where none answers (busy, or of another kind than ours).
+        """The offer of one worker of the queue; None where none answers (busy, or of another kind than ours).
 
         Raises UndecodableError for an answer that is encrypted with a key which is not known here.
         """

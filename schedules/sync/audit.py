@@ -37,7 +37,7 @@ class Audit:
     commit: str = ""
 
     def note(self, verb: str, now: datetime) -> str:
-        """What the schedule's note will say."""
+        """The note for the schedule."""
         return sync_note(verb, self.who, now, self.commit)
 
     def line(self, applied: Applied, now: datetime) -> str:

@@ -30,7 +30,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Loaded:
-    """What the specs want: the schedules of their owner by id. `left_out` are files of the folders that are no specs."""
+    """The desired schedules of an owner, by id. `left_out` are files of the folders that are no specs."""
 
     owner: str
     desired: Mapping[str, DesiredSchedule]
@@ -46,7 +46,7 @@ async def load_while_asking(
     shadow: bool,
     ask: Callable[[str], Awaitable[Answer]],
 ) -> tuple[Loaded, Answer]:
-    """What the specs want, all jobs in shadow mode with `shadow`, and what `ask(owner)` gave. Raises SpecError before any error of `ask`."""
+    """The desired schedules, all jobs in shadow mode with `shadow`, and the answer of `ask(owner)`. Raises SpecError before any error of `ask`."""
     guess = probable_owner(paths, environment)
     if guess is None:  # The user's modules are imported where they may do anything, in the main thread.
         loaded = _load(paths, environment, registry, now, shadow=shadow)

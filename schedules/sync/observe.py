@@ -33,7 +33,7 @@ async def observe(
     deep: bool = False,
     missing: bool = True,
 ) -> Observed:
-    """What there is of all that is desired or listed (as the owner's). `deep` describes each, whatever List shows.
+    """The existing schedules among those desired or listed (as the owner's). `deep` describes each, whatever List shows.
 
     Without `missing`, desired schedules that are not listed are taken to be missing: a create finds out by itself.
     """
@@ -50,7 +50,7 @@ async def observe(
 
 
 async def described(schedules: Schedules, ids: Iterable[str]) -> dict[str, ObservedSchedule]:
-    """Those of the ids that exist, by id."""
+    """The schedules that exist among the ids, by id."""
     limit = asyncio.Semaphore(CONCURRENCY)
 
     async def one(schedule_id: str) -> ObservedSchedule | None:

@@ -30,13 +30,13 @@ CONCURRENCY = 10
 
 
 class Askable(Protocol):
-    """What preflight asks of the workers and of the namespace; they answer with what says nothing where they cannot."""
+    """The questions of preflight to workers and namespace; where they cannot answer, their answer says nothing."""
 
     async def polls(self, task_queue: str) -> bool:
         """Whether a worker takes workflow tasks from the queue."""
 
     async def answers(self, task_queue: str, question: OfferQuestion) -> list[WorkerOffer | None]:
-        """What each worker of the queue can run, None for one that does not say.
+        """The offer of each worker of the queue, None for one that does not say.
 
         Raises UndecodableError for an answer encrypted with a key not known here.
         """
@@ -47,7 +47,7 @@ class Askable(Protocol):
 
 @dataclass(slots=True)
 class Needs:
-    """What the jobs of one task queue need of its workers: by what steps need, id of a key, and secret, the jobs."""
+    """The requirements of one task queue's jobs on its workers: the jobs by need of a handler, by key and by secret."""
 
     jobs: list[str] = field(default_factory=list)
     of_kinds: dict[Need, list[str]] = field(default_factory=dict)
@@ -79,7 +79,7 @@ async def preflight(plan: Plan, wanted: Iterable[DesiredSchedule], workers: Aska
 
 
 async def unregistered(plan: Plan, schedules: Schedules) -> list[str]:
-    """What a sync of the plan does first in a namespace that has seen none: told to who only looks, and no fault."""
+    """The search attributes that the first sync registers in a namespace: a warning for a dry run, and no fault."""
     if not any(change.desired for change in plan.changes) or not (missing := await schedules.missing_attributes()):
         return []
     return [f"the namespace lacks the search attributes {', '.join(missing)}; the first sync registers them"]
@@ -128,7 +128,7 @@ def _note(jobs: list[str], job: str) -> None:
 
 
 def missing_in(queue: str, needs: Needs, offers: Sequence[WorkerOffer]) -> Iterator[str]:
-    """What the jobs need and some worker of those that answered does not have."""
+    """Warnings about needs that some worker of those that answered does not meet."""
     for need in sorted(needs.of_kinds, key=lambda need: (need.setting, need.lack)):
         if without := [offer for offer in offers if need.name not in need.offered(offer)]:
             close = nearest(need.name, sorted({name for offer in offers for name in need.offered(offer)} - {need.name}))
@@ -155,7 +155,7 @@ def _those(some: Sequence[WorkerOffer], offers: Sequence[WorkerOffer], queue: st
 
 
 def start_command(queue: str, needs: Needs) -> str:
-    """How a worker is started that can run the jobs, and what has to be filled in."""
+    """The command that starts a worker for the jobs, with gaps for what has to be filled in."""
     settings = [f"TICKWRIGHT_TASK_QUEUE={shlex.quote(queue)}"]
     needed = sorted(needs.of_kinds, key=lambda need: need.lack)
     settings += [need.setting for need in needed if need.setting]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How closely to look: `deep` describes every schedule; `sure` describes what List does not have before it is created."""
+    """How thorough planning is: `deep` describes every schedule; `sure` describes what List does not have before it is created."""
 
     deep: bool = False
     sure: bool = True
@@ -48,7 +48,7 @@ async def plan_sync(
     depth: Depth = SURE,
     listed: Sequence[ListedSchedule] | None = None,
 ) -> Plan:
-    """What a sync at `now` would change; writes nothing. `listed` is what `owned` gave, if it is known. Raises ServerError."""
+    """The plan of a sync at `now`; writes nothing. `listed` is what `owned` gave, if it is known. Raises ServerError."""
     if listed is None:
         listed = await schedules.owned(owner)
     found = await observe(schedules, listed, desired, deep=depth.deep, missing=depth.sure or depth.deep)

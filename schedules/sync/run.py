@@ -41,7 +41,7 @@ IN_SYNC, FAILED, CHANGES_FOUND = 0, 1, 3
 
 
 class SyncRun:
-    """What one call of `sync` does once it has specs and a client."""
+    """One call of `sync`, from the moment that it has specs and a client."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class SyncRun:
         )
 
     async def _preflight(self, plan: Plan) -> list[str]:
-        """What stands against the jobs running. A sync that has nothing to do looks only where that was asked for."""
+        """The faults that would keep jobs from running. A sync that has nothing to do looks only where that was asked for."""
         options = self._options
         if not options.preflight or not (plan.changes or self._look or options.strict or options.deep):
             return []
@@ -102,7 +102,7 @@ class SyncRun:
         return await unless_interrupted(asked)
 
     async def _before_a_sync(self, plan: Plan) -> list[str]:
-        """What an apply would meet, for who only looks."""
+        """Warnings about what an apply would meet, for a dry run."""
         if not self._look:
             return []
         refused = _unsafe(plan, self._options.max_delete)
@@ -172,7 +172,7 @@ def _check(options: SyncOptions) -> None:
 def _refusal(
     plan: Plan, options: SyncOptions, found: Sequence[str], *, look: bool
 ) -> PreflightError | UnsafePlanError | None:
-    """Why nothing of the plan may be done."""
+    """The reason for which nothing of the plan may be done."""
     if found and options.strict:
         return PreflightError(found)
     return None if look else _unsafe(plan, options.max_delete)

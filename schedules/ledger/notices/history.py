@@ -42,7 +42,7 @@ async def notices_in(
     pending: Iterable[PendingActivityInfo],
     converter: DataConverter,
 ) -> NoticeHistory:
-    """What a workflow's history says; `pending` is what it does now."""
+    """The notices and reports in a workflow's history; `pending` are the activities that it runs now."""
     listener = _Listener(NoticeHistory(workflow_id, run_id), converter)
     for event in events:
         await listener.hear(event)
@@ -169,7 +169,7 @@ def _time(message: Timestamp) -> datetime:
 
 
 async def alerts_of(events: Sequence[HistoryEvent], converter: DataConverter) -> AlertRequest | None:
-    """Who was to be told of a run: what it was given says it. Raises UnknownRequestError where that cannot be read here."""
+    """The channels that were to be told of a run, from its arguments. Raises UnknownRequestError where that cannot be read here."""
     given = events[0].workflow_execution_started_event_attributes.input if events else None
     request = await first_value(given, converter) if given else None
     if not isinstance(request, dict):
@@ -184,7 +184,7 @@ async def alerts_of(events: Sequence[HistoryEvent], converter: DataConverter) ->
 
 
 class UnknownRequestError(Exception):
-    """What a run was given is gone, or encrypted with a key that is missing here."""
+    """The arguments of a run are gone, or encrypted with a key that is missing here."""
 
 
 def _reported(of: Mapping[str, Any], outcome: str, ended_at: datetime) -> Reported:

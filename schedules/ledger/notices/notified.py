@@ -55,7 +55,7 @@ class Notified:
 
 @dataclass(frozen=True, slots=True)
 class Watching:
-    """What the newest look of a watchdog knows: of the job it watches, and of all of them."""
+    """The state of a watchdog after its newest run: of the job that is meant, and of all its jobs."""
 
     job: WatchedJob
     state: WatchState

@@ -60,7 +60,7 @@ async def _ended(records: Records, job: Job, run: Run, events: Sequence[HistoryE
 
 
 async def _parts(records: Records, job: str, run: Run) -> list[WorkflowExecutionInfo]:
-    """Those of the job's incidents that were open while the run was."""
+    """The incidents of the job that were open while the run was."""
     quoted = f"{INCIDENT_PREFIX}{job}".replace("'", "''")
     query = f"WorkflowId = '{quoted}' AND StartTime <= '{stamp((run.closed_at or run.started_at) + SECOND)}'"
     found = await records.newest_executions(query)
@@ -73,7 +73,7 @@ async def _parts(records: Records, job: str, run: Run) -> list[WorkflowExecution
 
 
 async def notices_of(records: Records, workflow_id: str, run_id: str = "") -> NoticeHistory | None:
-    """What a workflow that tells has told; None where the server does not know of the workflow."""
+    """The notices of an incident, or of a notice by itself; None where the server does not know of the workflow."""
     events = await records.history(workflow_id, run_id)
     if not events:
         return None
@@ -91,7 +91,7 @@ async def _missed(records: Records, job: Job, occurrence: Occurrence) -> Notifie
 
 
 async def _watching(records: Records, job: Job) -> Watching | None:
-    """What the watchdog of a job last knew; None where none has looked."""
+    """The newest state of the job's watchdog; None where none has looked."""
     if not job.owner:
         return None
     query = f"WorkflowType = '{WATCHDOG_WORKFLOW}' AND {OWNER_ATTRIBUTE} = '{job.owner}' AND CloseTime IS NOT NULL"
@@ -104,7 +104,7 @@ async def _watching(records: Records, job: Job) -> Watching | None:
 
 
 async def _look(records: Records, info: WorkflowExecutionInfo, job: str) -> Watching | None:
-    """What a look was given, and what it left to the next; None where the job is not in it, or it cannot be read."""
+    """The request and the result of one run of a watchdog; None where the job is not in it, or it cannot be read."""
     events = await records.history(info.execution.workflow_id, info.execution.run_id)
     if not events or not events[-1].HasField("workflow_execution_completed_event_attributes"):
         return None

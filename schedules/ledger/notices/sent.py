@@ -33,7 +33,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """How a run ended, told by itself or seen by the incident's own look; without `run_id` told only by the run after it.
+    """The ending of a run, reported by itself or seen by the incident's own look; without `run_id` told only by the run after it.
 
     `gone` stands for the job, of which the failures before are no more.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Need:
-    """What a worker must have to run a step, and what to do about a worker that lacks it."""
+    """A requirement of a step on its worker, and the advice for a worker that lacks it."""
 
     name: str
     #: The names of this sort that a worker offers.
@@ -62,7 +62,7 @@ class KindSpec(Spec):
     def find_problems(
         cls, params: dict[str, Any], outputs: AbstractSet[str], registry: HandlerRegistry | None
     ) -> Iterator[Problem]:
-        """What is wrong with compiled parameters: templates, secrets, what the handler takes.
+        """The faults of compiled parameters: of templates, of secrets, and by what the handler takes.
 
         `outputs` are the template names of the steps that end before; without a registry, user code goes unchecked.
         """
@@ -71,6 +71,6 @@ class KindSpec(Spec):
 
     @classmethod
     def need(cls, params: dict[str, Any]) -> Need | None:
-        """What a worker must have to run a step with these parameters; None where each can."""
+        """The requirement on a worker that runs a step with these parameters; None where each worker can."""
         del params
         return None
