@@ -7,7 +7,7 @@ from typing import Any
 from workflows.backfill import BackfillWorkflow
 from workflows.builds import BuildsWorkflow
 from workflows.incident import IncidentWorkflow
-from workflows.notice import NoticeWorkflow
+from workflows.notice_workflow import NoticeWorkflow
 from workflows.offer import OfferWorkflow
 from workflows.resume import ResumeWorkflow
 from workflows.unknown import UnknownWorkflow

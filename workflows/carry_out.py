@@ -13,13 +13,13 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.contract import BACKSTOP, StepResult
     from workflows.counting import count_step
-    from workflows.order import FAILED
+    from workflows.step_order import FAILED
     from workflows.steps import Ended, end_of
 
 if TYPE_CHECKING:
     from activities.contract import StepRequest
     from workflows.occurrence import Occurrence
-    from workflows.order import Order
+    from workflows.step_order import Order
     from workflows.steps import Limit
 
 

@@ -24,8 +24,8 @@ with workflow.unsafe.imports_passed_through():
     from workflows.claimed import ClaimInbox, claimed_step
     from workflows.compensate import compensate
     from workflows.occurrence import Occurrence
-    from workflows.order import FAILED, Order
     from workflows.reporting import reported
+    from workflows.step_order import FAILED, Order
     from workflows.steps import Ended
 
 

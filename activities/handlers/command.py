@@ -18,7 +18,7 @@ from activities.errors import HandlerError
 from activities.handlers.keys import keys_of, with_keys
 from activities.handlers.process import GuardedProcess, SpawnError
 from activities.handlers.tail import Tail
-from activities.steps.heart import LIVE
+from activities.steps.heartbeats import LIVE
 from activities.steps.output import MAX_OUTPUT
 from activities.steps.params import parse_params
 from activities.steps.template import is_dynamic

@@ -16,7 +16,7 @@ from activities.observe import StepFinished, StepStarted, unobserved
 from activities.steps.attempt import Attempt
 from activities.steps.ending import Ending
 from activities.steps.fitness import keep
-from activities.steps.heart import LIVE, Heart
+from activities.steps.heartbeats import LIVE, Heartbeats
 from activities.steps.log_lines import use_log_lines
 from activities.steps.redact import Redactor, use_redactor
 
@@ -102,11 +102,11 @@ class StepActivities:
                 ending = Ending.of_error(error).redacted(attempt)
         raise ending.to_failure(attempt)
 
-    def _begin(self, call: StepCall) -> tuple[Attempt, Heart]:
+    def _begin(self, call: StepCall) -> tuple[Attempt, Heartbeats]:
         info = activity.info()
         redactor = Redactor(self._secrets.forms())
         use_redactor(redactor)
-        heart = Heart(activity.heartbeat, info.heartbeat_details or call.last_heartbeat, redactor)
+        heart = Heartbeats(activity.heartbeat, info.heartbeat_details or call.last_heartbeat, redactor)
         number = call.earlier_attempts + info.attempt
         begun_at = info.current_attempt_scheduled_time
         attempt = Attempt(call, number, self._previous_occurrence, heart.report, heart.last, redactor, begun_at)
@@ -115,7 +115,7 @@ class StepActivities:
         use_log_lines(attempt.log)
         return attempt, heart
 
-    async def _end(self, attempt: Attempt, heart: Heart) -> Ending:
+    async def _end(self, attempt: Attempt, heart: Heartbeats) -> Ending:
         step = attempt.call.step
         limit = asyncio.timeout(step.timeout)
         try:
@@ -174,7 +174,7 @@ class StepActivities:
             _log.warning("step failed", action="step_failed", **fields)
 
 
-def _interrupted(attempt: Attempt, heart: Heart) -> Ending:
+def _interrupted(attempt: Attempt, heart: Heartbeats) -> Ending:
     """A cancellation: the run's own, or this worker's because it drains; the latter says nothing about the job."""
     why = activity.cancellation_details()
     if why.worker_shutdown if why else activity.is_worker_shutdown():
@@ -183,7 +183,7 @@ def _interrupted(attempt: Attempt, heart: Heart) -> Ending:
     return Ending("cancelled", None, "cancelled", details=attempt.evidence)
 
 
-def _last(heart: Heart) -> list[Any]:
+def _last(heart: Heartbeats) -> list[Any]:
     return [] if heart.last is None else [heart.last]
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from activities.account.facts import Run
     from schedules.board.day import Day
-    from schedules.board.fires import Fires
     from schedules.board.kinds import Kind
+    from schedules.board.start_counts import Fires
     from schedules.ledger.facts import Job
     from schedules.ledger.state import JobState
     from schedules.monitor.monitored_job import MonitoredJob

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from schedules.board.cells import CELL
 from schedules.board.day import Day
-from schedules.board.fires import STEP, Grid
 from schedules.board.kinds import KINDS
 from schedules.board.past import Frame, past
 from schedules.board.row import Row, missing_json, row_json, row_of
+from schedules.board.start_counts import STEP, Grid
 from schedules.cron.occurrences import next_after
 from schedules.ledger.state import missing_job
 from schedules.monitor.watch import VISIBILITY_LAG

@@ -60,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Runs the command; its exit code. Raises TickwrightError for what ends it early."""
-    from schedules.operating.rate import seconds_between
+    from schedules.operating.max_rate import seconds_between
 
     _check(options)
     interval = seconds_between(options.max_rate)
@@ -124,9 +124,9 @@ async def _backfill(
     from activities.occurrence import stamp
     from schedules.commands.backfill_answers import said, show_plan, tell_plan
     from schedules.errors import SettingsError
+    from schedules.operating.backfill_request import request_for
     from schedules.operating.holes import holes
-    from schedules.operating.nobody import nobody_there
-    from schedules.operating.order import request_for
+    from schedules.operating.missing_worker import missing_worker
     from schedules.operating.span import accounts
     from schedules.server.gateway import TemporalGateway
 
@@ -152,7 +152,7 @@ async def _backfill(
     if observed is not None:
         rerun = stamp(now) if options.again else ""
         await backfills.start(observed, request_for(job, found.times, interval=interval, rerun=rerun))
-        if missing := await nobody_there(records.client, observed.action):
+        if missing := await missing_worker(records.client, observed.action):
             say(f"{missing}; nothing runs until one does")
     if options.no_wait:
         return said(

@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Runs the command; its exit code. Raises SpecError."""
     from schedules.lint.load import load_checked
-    from schedules.monitor.rules import rule_file
+    from schedules.monitor.alert_rules import rule_file
     from schedules.text.yaml import yaml_text
 
     STDOUT.keep_for("rules")

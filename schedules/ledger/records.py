@@ -27,13 +27,13 @@ from activities.contract import OWNER_ATTRIBUTE
 from activities.occurrence import stamp
 from schedules.errors import ServerError, UndecodableError
 from schedules.ledger.chains import chained
-from schedules.ledger.ends import failure_message, job_result
 from schedules.ledger.port import Found
+from schedules.ledger.run_result import failure_message, job_result
 from schedules.ledger.translate import job_from_description, job_from_listing, run_from
 from schedules.server.calls import Calls
 from schedules.server.gateway import TemporalGateway
 from schedules.server.pace import Pace
-from schedules.server.pages import pages
+from schedules.server.paging import pages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence

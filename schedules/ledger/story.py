@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, assert_never
 from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.api.history import v1 as history
 
+from schedules.ledger.attempt_output import Printed, of_failure, of_heartbeat, of_result
 from schedules.ledger.decoded import attributes_of, failure_text, first_value
-from schedules.ledger.printed import Printed, of_failure, of_heartbeat, of_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

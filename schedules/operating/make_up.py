@@ -10,9 +10,9 @@ from activities.note import paused_at
 from schedules.cron.occurrences import occurrences_of
 from schedules.errors import SettingsError
 from schedules.notes import MakeUp, make_up_of, resume_note
+from schedules.operating.backfill_request import request_for
 from schedules.operating.backfills import Backfills, BusyError
 from schedules.operating.holes import of_pause
-from schedules.operating.order import request_for
 from schedules.operating.span import accounts
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from schedules.ledger.account import account
 from schedules.ledger.due import due
 from schedules.ledger.translate import job_request
 from schedules.operating.assign import assigned
+from schedules.operating.backfill_request import request_for
 from schedules.operating.backfills import Backfills
 from schedules.operating.follow import follow_run, newest_run
 from schedules.operating.holes import GOES_ON
-from schedules.operating.nobody import nobody_there
-from schedules.operating.order import request_for
+from schedules.operating.missing_worker import missing_worker
 from schedules.operating.triggered import Triggered
 from schedules.server.gateway import TemporalGateway
 from schedules.times.moment import local_text
@@ -62,7 +62,7 @@ async def run_occurrence(
     params = _params(observed, job, request)
     before = await newest_run(records, job, at)
     await Backfills(records.client).start(observed, request_for(job, [stamp(at)], rerun=rerun, params=params))
-    if missing := await nobody_there(records.client, observed.action):
+    if missing := await missing_worker(records.client, observed.action):
         tell(f"{missing}; the run waits until one does")
     return await _followed(records, job, at, before, request, tell, stop)
 

@@ -10,7 +10,7 @@ from activities.note import paused_at
 from activities.occurrence import stamp
 from schedules.errors import SettingsError
 from schedules.notes import pause_note, resumed_note
-from schedules.operating.nobody import nobody_there
+from schedules.operating.missing_worker import missing_worker
 from schedules.times.moment import parse_instant
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ async def pause(
     if until and observed:
         order = ResumeOrder(job.name, note, stamp(until), resumed_note(until))
         await writes.resume_at(observed, order)  # first: a timer for a pause that fails to come does nothing
-        if missing := await nobody_there(writes.client, observed.action):
+        if missing := await missing_worker(writes.client, observed.action):
             warning = f"{missing}; it stays paused until one does"
     else:
         await writes.forget_resume(job.name)

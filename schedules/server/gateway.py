@@ -28,7 +28,7 @@ from schedules.model import DesiredSchedule, ListedSchedule, Namespace, Observed
 from schedules.plan.fingerprint import ATTRIBUTES, marks
 from schedules.server.calls import Calls
 from schedules.server.pace import Pace
-from schedules.server.pages import pages
+from schedules.server.paging import pages
 from schedules.server.translate import from_description, to_schedule
 from schedules.server.translate_info import from_listing, to_search_attributes
 

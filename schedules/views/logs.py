@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from activities.account.facts import Run
-    from schedules.ledger.printed import Printed
+    from schedules.ledger.attempt_output import Printed
     from schedules.ledger.story import StepStory, Story
 
 WORKFLOW = "workflow"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.contract import RetryRequest, StepOutcome, StepRequest, When
-from workflows.order import Order
+from workflows.step_order import Order
 
 WHENS: list[When] = ["on_success", "on_success", "on_success", "on_failure", "always"]
 ENDINGS: list[StepOutcome] = ["succeeded", "succeeded", "succeeded", "failed", "timed_out"]

@@ -20,8 +20,8 @@ from activities.contract import BACKFILL_PREFIX, BACKFILL_WORKFLOW, RESUME_PREFI
 from activities.late.start import LateStartActivities
 from activities.operate import OperateActivities
 from schedules.console.terminal import leave
+from schedules.operating.backfill_request import request_for
 from schedules.operating.follow import newest_run
-from schedules.operating.order import request_for
 from tests.integration.scenes import Scene, shell
 from tests.replay.record import without_traces
 from tests.servers import dev_server

@@ -15,7 +15,7 @@ from temporalio.service import RPCError
 from activities.contract import OWNER_ATTRIBUTE
 from activities.occurrence import STAMP_LENGTH, job_of
 from schedules.errors import UndecodableError
-from schedules.ledger.ends import job_result
+from schedules.ledger.run_result import job_result
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -14,8 +14,8 @@ from prometheus_client import generate_latest
 
 from activities.observe import RunEnded
 from schedules.lint.load import load_checked
+from schedules.monitor.alert_rules import rule_file
 from schedules.monitor.export import Exporter, Seen
-from schedules.monitor.rules import rule_file
 from schedules.text.yaml import yaml_text
 from tests.prometheus import AMTOOL, needs_amtool, needs_promtool, promtool
 from worker.metrics.metrics import WorkerMetrics

@@ -12,11 +12,11 @@ from activities.account.facts import Run, Verdict
 from schedules.board.asked import Questions
 from schedules.board.cells import CELL, Cell, Cells, marks_json
 from schedules.board.day import Day
-from schedules.board.fires import STEP, Fires, Grid
 from schedules.board.kinds import KINDS, RANK, kind_of
 from schedules.board.latest import Latest
 from schedules.board.past import Frame, past
 from schedules.board.picture import Picture
+from schedules.board.start_counts import STEP, Fires, Grid
 from schedules.cron import between
 from schedules.ledger.facts import Job
 from schedules.ledger.forecast import Planned, forecast

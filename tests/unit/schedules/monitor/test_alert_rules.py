@@ -14,8 +14,8 @@ from activities.account.facts import Run
 from schedules.ledger.account import last_times
 from schedules.ledger.facts import Job
 from schedules.ledger.occurrences import ledger
+from schedules.monitor.alert_rules import rule_file
 from schedules.monitor.deadline import expected_by, overdue
-from schedules.monitor.rules import rule_file
 from schedules.spec.project import Project
 from schedules.text.yaml import yaml_text
 from schedules.times.job import job_times

@@ -19,9 +19,9 @@ from schedules.errors import SettingsError
 from schedules.ledger.occurrences import Occurrence, ledger, origin_of
 from schedules.notes import MakeUp, checked_reason, make_up_of, pause_note, resume_note
 from schedules.operating.assign import assigned
+from schedules.operating.backfill_request import request_for
 from schedules.operating.holes import estimate, holes, of_pause, progress_text
-from schedules.operating.order import request_for
-from schedules.operating.rate import seconds_between
+from schedules.operating.max_rate import seconds_between
 from tests.factories import utc
 from tests.runs import request
 from tests.step_calls import step_call

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedules.ledger.printed import Printed
+from schedules.ledger.attempt_output import Printed
 from schedules.ledger.story import StepStory
 from schedules.views.logs import LogText
 from tests.factories import utc

@@ -26,7 +26,7 @@ Live = Callable[[], dict[str, str]]
 """The end of what a step has put out so far, by stream; secrets are still in it."""
 
 
-class Heart:
+class Heartbeats:
     """Sends heartbeats by `send` on the loop on which it was made; `last`, the details so far, goes with each.
 
     Where something was masked in the details, a list of those places follows them; then comes what `live` says.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from schedules.model import Action
 
 
-async def nobody_there(client: Client, action: Action) -> str:
+async def missing_worker(client: Client, action: Action) -> str:
     """Why nobody would; empty where somebody would. Other workers than ours may run what a schedule starts itself."""
     workers, queue = Workers(client), action.task_queue
     if not await workers.polls(queue):

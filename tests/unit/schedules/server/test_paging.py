@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from temporalio.api.workflowservice.v1 import ListSchedulesRequest, ListSchedulesResponse
 
-from schedules.server.pages import pages
+from schedules.server.paging import pages
 
 TOKENS = {b"": b"a", b"a": b"b", b"b": b""}
 

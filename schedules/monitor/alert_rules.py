@@ -10,8 +10,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from schedules.monitor.rule import Rule, plain, quoted
-from schedules.monitor.rules_around import around_rules
+from schedules.monitor.alert_rule import Rule, plain, quoted
+from schedules.monitor.alert_rules_around import around_rules
 from schedules.spec.labels import RUNBOOK, alert_labels
 from schedules.text.duration import format_duration
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedules.monitor.rule import Rule, plain, quoted
+from schedules.monitor.alert_rule import Rule, plain, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
