@@ -16,6 +16,6 @@ def test_a_run_that_a_new_build_of_the_workers_started_is_due_by_its_mark() -> N
     near = (utc("2027-03-01T11:50:00Z"), utc("2027-03-01T12:10:00Z"))
     text = explained_text(Explained(job(), Due(NOON, "not_scheduled", *near), NOON, occurrence))
     (due,) = [line for line in text.splitlines() if line.startswith("  due")]
-    assert due.split(maxsplit=1)[1] == "yes: a new build of the workers came up (@reboot)"
+    assert due.split(maxsplit=1)[1] == "yes: a new build of the workers started (@reboot)"
     assert "11:50" not in text  # The nearest times of the schedule would mean nothing.
     assert "billing-2027.3.1" in text
