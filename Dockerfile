@@ -14,6 +14,7 @@ RUN python -m venv /build \
 COPY pyproject.toml README.md LICENSE ./
 COPY activities activities
 COPY schedules schedules
+COPY tickwright tickwright
 COPY worker worker
 COPY workflows workflows
 RUN /build/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /wheels . \

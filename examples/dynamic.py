@@ -1,9 +1,9 @@
-"""Jobs written in Python: `python -m schedules lint examples.dynamic:jobs`."""
+"""Jobs written in Python: `tickwright lint examples.dynamic:jobs`."""
 
 from datetime import timedelta
 
-from schedules.project import JobSet
-from schedules.spec import CronEntry, HttpSpec, JobSpec, RunSpec
+from schedules.spec import CronEntry, HttpSpec, RunSpec
+from tickwright import JobSet, JobSpec
 
 REGIONS = ("eu", "us")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from activities import JobContext, handler
+from tickwright import JobContext, handler
 
 
 class OldRows(BaseModel):

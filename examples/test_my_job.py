@@ -11,11 +11,10 @@ from pathlib import Path
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 
-from activities import HandlerError, JobContext
 from examples.approval import PayoutApproval, release_payouts
 from examples.handlers import OldRows, delete_old_rows
-from schedules.spec import CronEntry, JobSpec, RunSpec, WorkflowSpec
-from worker.testkit import Call, Fault, TestKit
+from schedules.spec import CronEntry, RunSpec, WorkflowSpec
+from tickwright import Call, Fault, HandlerError, JobContext, JobSpec, TestKit
 from worker.testkit.server import find_binary
 
 JOBS = Path(__file__).with_name("jobs.yaml")

@@ -1,4 +1,4 @@
-"""`python -m schedules VERB`; the installed `tickwright` has these verbs and the worker."""
+"""`python -m schedules VERB`; the installed `tickwright` has these verbs, `worker` and `dev`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
 from schedules.console.terminal import run
+from schedules.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     Verbs = Mapping[str, tuple[str, str]]
 
 VERBS: Verbs = {
+    "init": ("write the files of a new project", "schedules.commands.init"),
     "sync": ("make a Temporal namespace match the spec files", "schedules.commands.sync"),
     "channels": ("show the channels for notices, or send a test notice", "schedules.commands.channels"),
     "export": ("write a spec file for schedules that the CLI or an SDK made", "schedules.commands.export"),
@@ -48,6 +50,7 @@ def main(arguments: Sequence[str] | None = None, verbs: Verbs = VERBS) -> NoRetu
     installed = not sys.argv[0].endswith("__main__.py")
     name = "tickwright" if installed else "python -m schedules"
     parser = argparse.ArgumentParser(prog=name, description="Declarative, durable cron on Temporal.")
+    parser.add_argument("--version", action="version", version=f"{name} {__version__}")
     parsers = parser.add_subparsers(title="verbs", required=True, metavar="VERB")
     for verb, (summary, module) in verbs.items():
         added = parsers.add_parser(verb, help=summary)

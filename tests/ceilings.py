@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("activities", "schedules", "worker", "workflows")
+PACKAGES = ("activities", "schedules", "tickwright", "worker", "workflows")
 FILES, LINES, FUNCTION_LINES = 25, 250, 40
 EXCEPTIONS: dict[str, str] = {
     "activities/contract.py": "the wire format of a run is one module: its converter takes every dataclass of it",

@@ -173,11 +173,12 @@ async def started_process(
     env: Mapping[str, str] | None = None,
     cwd: Path = ROOT,
     kind: type[Running] = Running,
+    python: Path | str = sys.executable,
 ) -> AsyncIterator[Running]:
-    """The same with any arguments of `python`."""
+    """The same with any arguments of `python`, or of another one than ours."""
     mark = uuid4().hex
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, *map(str, arguments)),
+        *map(str, (python, *arguments)),
         env=environment(env or {}, mark),
         cwd=cwd,
         stdin=asyncio.subprocess.DEVNULL,

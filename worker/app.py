@@ -37,7 +37,7 @@ from schedules.errors import SettingsError
 from schedules.server.codec import known_keys
 from schedules.server.workers import Workers
 from schedules.source.user_modules import find_handlers, import_modules
-from worker import __version__
+from schedules.version import __version__
 from worker.builds import announced
 from worker.delivery import Delivery
 from worker.health.health import Health, serve_health

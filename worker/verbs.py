@@ -1,15 +1,5 @@
-"""The command `tickwright`: the verbs of `schedules`, and the worker."""
+"""The command's entry point as environments have it that were installed before it moved."""
 
-from __future__ import annotations
+from tickwright.command import main
 
-from typing import TYPE_CHECKING, NoReturn
-
-from schedules import __main__ as commands
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Entry point of the installed command."""
-    commands.main(arguments, {**commands.VERBS, "worker": ("run jobs until it is stopped", "worker.__main__")})
+__all__ = ["main"]

@@ -7,9 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from activities import JobContext, handler
-from activities.idempotency import once
 from activities.idempotency.database import connected
+from tickwright import JobContext, handler, once
 
 
 class Payroll(BaseModel):

@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--ui-url",
         default=os.environ.get(UI_URL, ""),
         metavar="URL",
-        help=f"address of Temporal's Web UI, for a link to the run (default: ${UI_URL})",
+        help=f"address of Temporal's Web UI, for a link to the run (default: ${UI_URL}, or that of `tickwright dev` in this folder)",
     )
     output_option(parser)
     parser.set_defaults(execute=execute)
@@ -41,9 +41,10 @@ def execute(options: argparse.Namespace) -> int:
     """Runs the command; its exit code. Raises TickwrightError for what ends it early."""
 
     async def work(records: Records, now: datetime) -> int:
+        from schedules.server.dev_ui import ui_of_dev
         from schedules.views.explain import explained_json, explained_text
 
-        told = await explain(records, options.job, options.time, now, options.ui_url)
+        told = await explain(records, options.job, options.time, now, options.ui_url or ui_of_dev(records.client))
         if options.output == "json":
             answer(explained_json(told))
         else:

@@ -29,7 +29,7 @@ def test_module_loads_without_what_it_does_not_need(module: str, kept_out: list[
 
 
 def test_the_package_offers_what_a_module_with_handlers_needs_without_temporal() -> None:
-    code = "import sys; from activities import handler, JobContext, HandlerError; print('temporalio' in sys.modules)"
+    code = "import sys; from tickwright import handler, JobContext, HandlerError, JobSet, JobSpec; print('temporalio' in sys.modules)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown == "False\n"
 
@@ -51,18 +51,21 @@ def show(code):
     print(json.dumps(sorted(sys.modules)), file=sys.stderr, flush=True)
     end(code)
 os._exit = show
-from schedules.__main__ import main
+from tickwright.command import main
 main()
 """
-OURS = {
-    "schedules",
+PACKAGES = {"activities", "schedules", "tickwright", "worker", "workflows"}
+OURS = PACKAGES | {
     "schedules.__main__",
     "schedules.console",
     "schedules.errors",
     "schedules.shadow",
     "schedules.text",
+    "schedules.version",
+    "tickwright.command",
+    "tickwright.own_packages",
 }
-ENGINE = {"activities", "activities.occurrence", "activities.reboot_mark"}
+ENGINE = {"activities.occurrence", "activities.reboot_mark"}
 ENGINE |= {f"schedules.{room}" for room in ("commands", "cron", "recurrence", "times")}
 VIEWS = {"schedules.views"}
 FORMAT = {"activities.contract", "activities.errors", "activities.notices", "activities.overlap", "activities.steps"}
@@ -104,8 +107,8 @@ def test_a_command_that_asks_nobody_loads_no_more_than_it_needs(
     env = {"PYTHONPATH": os.pathsep.join(sys.path)}  # without `site`, which loads what is installed beside us
     done = subprocess.run(argv, capture_output=True, text=True, env=env, check=True)
     loaded = set(json.loads(done.stderr.splitlines()[-1]))
-    rooms = {".".join(name.split(".")[:2]) for name in loaded if name.split(".")[0] in {"activities", "schedules"}}
+    rooms = {".".join(name.split(".")[:2]) for name in loaded if name.split(".")[0] in PACKAGES}
     others = {name.split(".")[0] for name in loaded if not name.startswith(("_", "cython"))}
     assert rooms <= ours
-    assert others - {"activities", "schedules"} - sys.stdlib_module_names <= theirs
+    assert others - PACKAGES - sys.stdlib_module_names <= theirs
     assert not loaded & SLOW

@@ -26,7 +26,7 @@ jobs:
     run: {python: {handler: count, params: {up_to: 3}}}
 """
 MODULE = """\
-from activities import JobContext, handler
+from tickwright import JobContext, handler
 from pydantic import BaseModel
 
 class Limit(BaseModel):
@@ -38,7 +38,7 @@ def count(params: Limit, context: JobContext) -> list[str]:
 """
 TEST = """\
 import pytest
-from worker.testkit import Fault, TestKit
+from tickwright import Fault, TestKit
 
 {mark}
 async def test_mid_march(tickwright: TestKit) -> None:
@@ -76,9 +76,8 @@ def environ(installed: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(installed), "PYTEST_ADDOPTS": "-p no:cacheprovider"}
 
 
-@pytest.mark.parametrize("mode", ["auto", "strict"])
-async def test_it_works_in_both_modes_of_pytest_asyncio(mode: str, project: Path, installed: Path) -> None:
-    mark = "@pytest.mark.asyncio" if mode == "strict" else ""
+@pytest.mark.parametrize(("mode", "mark"), [("auto", ""), ("strict", ""), ("strict", "@pytest.mark.asyncio")])
+async def test_it_works_in_both_modes_of_pytest_asyncio(mode: str, mark: str, project: Path, installed: Path) -> None:
     (project / "pytest.ini").write_text(SETTINGS.format(mode=mode))
     (project / "test_jobs.py").write_text(TEST.format(mark=mark, attempts=(1, 2)))
 
@@ -117,7 +116,7 @@ async def test_a_failing_test_shows_the_reason_of_the_run_that_failed(project: P
 
 async def test_a_project_that_does_not_ask_for_it_loads_no_temporal(project: Path, installed: Path) -> None:
     heavy = "['temporalio', 'pydantic', 'aiohttp', 'worker.testkit']"
-    test = f"import sys\ndef test_light():\n    assert 'worker.pytest_plugin' in sys.modules\n    assert not [name for name in {heavy} if name in sys.modules]\n"
+    test = f"import sys\ndef test_light():\n    assert 'tickwright.pytest_plugin' in sys.modules\n    assert not [name for name in {heavy} if name in sys.modules]\n"
     (project / "test_light.py").write_text(test)
 
     done = await run_command(

@@ -19,10 +19,10 @@ import schedules.__main__
 import schedules.commands.monitor
 import schedules.commands.sync
 import schedules.console.terminal
+import tickwright.command
 import worker.__main__
 import worker.codec_server
 import worker.dev.run
-import worker.verbs
 from activities.observe import RunEnded, StepFinished, StepStarted
 from schedules.commands.explain import UI_URL
 from schedules.lint.findings import findings
@@ -43,7 +43,7 @@ ENTRIES = {
     "schedules": schedules.__main__,
     "schedules.monitor": schedules.commands.monitor,
     "schedules.sync": schedules.commands.sync,
-    "tickwright": worker.verbs,
+    "tickwright": tickwright.command,
     "worker": worker.__main__,
     "worker.codec_server": worker.codec_server,
     "worker.dev": worker.dev.run,

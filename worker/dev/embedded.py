@@ -19,12 +19,11 @@ from temporalio.testing import WorkflowEnvironment
 from activities.handlers.process import GuardedProcess, SpawnError
 from schedules.console.terminal import say
 from schedules.errors import TickwrightError
-from worker.dev.ports import HOST, claimed_port
+from worker.dev.ports import HOST, Ports
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
-PORT, UI_PORT = 7233, 8233
 START_SECONDS, STOP_SECONDS = 60.0, 10.0
 PRAGMAS = ("--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=normal")
 
@@ -59,13 +58,15 @@ def find_binary() -> Path | None:
 
 
 @asynccontextmanager
-async def embedded_server(state: Path, on_death: Callable[[], None]) -> AsyncIterator[EmbeddedServer]:
+async def embedded_server(
+    state: Path, on_death: Callable[[], None], ports: Ports | None = None
+) -> AsyncIterator[EmbeddedServer]:
     """Runs a dev server whose schedules and history are kept in `state`; `on_death` is called if it ends by itself.
 
     Raises EmbeddedServerError where it does not come up, and at the end where it has ended by itself.
     """
-    database = state / "temporal.db"
-    with locked(state), claimed_port(PORT) as port, claimed_port(UI_PORT) as ui_port:
+    database, ports = state / "temporal.db", ports or Ports(state)
+    with locked(state), ports.claimed("port") as port, ports.claimed("ui_port") as ui_port:
         server = EmbeddedServer(port, ui_port)
         binary = find_binary()
         if binary is None:
@@ -85,7 +86,7 @@ def locked(state: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise EmbeddedServerError(
-                f"{state} is in use by another `worker.dev`; stop that one, or give another folder with --state"
+                f"{state} is in use by another `tickwright dev`; stop that one, or give another folder with --state"
             ) from None
         yield
 

@@ -1,4 +1,4 @@
-"""The parts of `worker.dev`: the demo service, Temporal, the board and the view of the runs, each for as long as a context lasts."""
+"""The parts of `tickwright dev`: the demo service, Temporal, the board and the view of the runs, each for as long as a context lasts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from temporalio.client import Client
 
-    from schedules.spec.project import Project
+    from worker.dev.ports import Ports
     from worker.process.lifecycle import Stop
 
 LAST_LOOK = 5.0
-BOARD_PORT, BOARD_INTERVAL, BOARD_RATE = 9466, 5.0, 25
+BOARD_INTERVAL, BOARD_RATE = 5.0, 25
 DEMO_URL, DEMO_STATE = "TICKWRIGHT_SECRET_DEMO_URL", "TICKWRIGHT_SECRET_DEMO_STATE"
 
 
@@ -46,43 +46,40 @@ async def demo(parts: AsyncExitStack, state: Path) -> Callable[[], str]:
 
 
 @asynccontextmanager
-async def temporal(state: Path, stop: Stop) -> AsyncIterator[tuple[Client, str]]:
+async def temporal(state: Path, ports: Ports, stop: Stop) -> AsyncIterator[tuple[Client, str]]:
     """The server that TEMPORAL_ADDRESS names, else an embedded one; and its Web UI, as far as that is known."""
     from temporalio.client import Client
 
     from schedules.server.codec import data_converter
     from schedules.server.codec_keys import codec_keys
     from schedules.server.connection import connect
-    from worker.dev.embedded import PORT, UI_PORT, embedded_server
+    from worker.dev.embedded import embedded_server
+    from worker.dev.ports import USUAL
 
     if address := os.environ.get("TEMPORAL_ADDRESS"):
         print(f"Temporal: {address}")
         yield await connect(), os.environ.get(UI_URL, "")
         return
-    async with embedded_server(state, stop.ask) as server:
-        if server.port != PORT:
-            print(
-                f"port {PORT} is busy, so Temporal uses another one; for other commands, export TEMPORAL_ADDRESS={server.address}"
-            )
-        if server.ui_port != UI_PORT:
-            print(f"port {UI_PORT} is busy, so the Web UI uses another one")
+    async with embedded_server(state, stop.ask, ports) as server:
+        if server.port != USUAL["port"]:
+            print(f"for other commands, export TEMPORAL_ADDRESS={server.address}")
         print(f"Temporal: {server.address}\nWeb UI:   {server.ui}", flush=True)
         yield await Client.connect(server.address, data_converter=data_converter(codec_keys())), server.ui
 
 
 @asynccontextmanager
-async def board_page(client: Client, project: Project, ui: str) -> AsyncIterator[None]:
-    """The board of the jobs, while the context lasts."""
+async def board_page(client: Client, ports: Ports, ui: str) -> AsyncIterator[None]:
+    """The board of all jobs of the namespace, while the context lasts."""
     from schedules.board.serve import board
     from schedules.ledger.selection import Selection
     from schedules.serve.guard import Guard
-    from worker.dev.ports import HOST, claimed_port
+    from worker.dev.ports import HOST
 
     async def connected() -> Client:
         return client
 
-    interval, meant = timedelta(seconds=BOARD_INTERVAL), Selection(project.owner)
-    with claimed_port(BOARD_PORT) as port:
+    interval, meant = timedelta(seconds=BOARD_INTERVAL), Selection(None)
+    with ports.claimed("board_port") as port:
         async with board(meant, (HOST, port), Guard(None), interval, BOARD_RATE, ui, connected) as (url, looking):
             print(f"Board:    {url}/", flush=True)
             looks = asyncio.create_task(looking.run())

@@ -1,4 +1,4 @@
-"""`python -m worker.dev`: everything on one machine: Temporal, a demo service, the jobs, a worker, and the runs to look at."""
+"""`tickwright dev`: everything on one machine: Temporal, a demo service, the jobs, a worker, and the runs to look at."""
 
 from __future__ import annotations
 
@@ -11,49 +11,52 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from schedules.console.terminal import run
-from schedules.errors import SettingsError, TickwrightError
+from schedules.errors import SettingsError
 from schedules.text.duration import parse_duration
 from worker.dev.parts import board_page, demo, no_summary, shown_runs, temporal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from temporalio.client import Client
 
-    from schedules.model import DesiredSchedule
     from worker.app import Offer
     from worker.process.lifecycle import Stop
     from worker.settings import WorkerSettings
 
+JOBS = "jobs"
+"""The folder that `tickwright init` makes."""
 EXAMPLES, EXAMPLE_MODULES, EXAMPLE_ENVIRONMENT = "examples/jobs.yaml", ("examples.handlers",), "development"
 SHOW_CURSOR = b"\x1b[?25h\n"
-
-
-class SyncFailedError(TickwrightError):
-    """Some of the jobs could not be applied."""
 
 
 async def run_all(options: argparse.Namespace, stop: Stop) -> None:
     """Starts the parts in order, shows the runs, and ends the parts in the opposite order. Raises TickwrightError."""
     from schedules.compile.job import compile_project
     from schedules.lint.load import load_compiled
-    from worker.app import Offer
+    from worker.app import Offer, beside
+    from worker.dev.apply import apply, tell_what_is_missing
+    from worker.dev.ports import USUAL, Ports
 
     settings = _settings(options)
     offer = Offer.of(settings.modules)
     now, paths = datetime.now(UTC), options.paths or [EXAMPLES]
     project, times = load_compiled(paths, _environment(options), offer.handlers, now)
     _start_log(settings, options.state)
+    ports = Ports(options.state, {name: getattr(options, name) for name in USUAL})
     async with AsyncExitStack() as parts:
         if options.seconds is not None:
             asyncio.get_running_loop().call_later(options.seconds.total_seconds(), stop.ask)
         summary = no_summary if options.paths else await demo(parts, options.state)
-        client, ui = await parts.enter_async_context(temporal(options.state, stop))
-        await parts.enter_async_context(board_page(client, project, ui))
+        client, ui = await parts.enter_async_context(temporal(options.state, ports, stop))
+        await parts.enter_async_context(board_page(client, ports, ui))
         since = datetime.now(UTC)
-        await _apply(project.owner, compile_project(project, now, times), now, client, stop)
+        desired = compile_project(project, now, times)
+        plan = await apply(project.owner, desired, now, client, stop)
+        settings = settings.model_copy(update={"ui_url": settings.ui_url or ui})
         async with shown_runs(client, project.owner, since, summary):
-            await _work(client, settings, offer, stop)
+            with beside(tell_what_is_missing(plan, desired, client, settings.task_queue)):
+                await _work(client, settings, offer, stop)
         if last := summary():
             print(last)
 
@@ -66,9 +69,7 @@ def _settings(options: argparse.Namespace) -> WorkerSettings:
     if options.paths:
         return settings
     if not Path(EXAMPLES).exists():
-        raise SettingsError(
-            f"there is no {EXAMPLES} here, because the examples are in the repository and not in the package; write the PATH of a spec"
-        )
+        raise SettingsError(f"there is no folder {JOBS} here; write the PATH of a spec, or run `tickwright init`")
     if settings.modules:
         return settings
     return settings.model_copy(update={"modules": EXAMPLE_MODULES})
@@ -102,28 +103,6 @@ def _start_log(settings: WorkerSettings, state: Path) -> None:
     print(f"worker log: {log}")
 
 
-async def _apply(
-    owner: str, compiled: Mapping[str, DesiredSchedule], now: datetime, client: Client, stop: Stop
-) -> None:
-    """Makes the namespace match the jobs. Raises TickwrightError where it does not afterwards."""
-    from schedules.plan.encryption import sealed
-    from schedules.server.codec import active_key
-    from schedules.server.gateway import TemporalGateway
-    from schedules.sync.reconcile import apply_plan, plan_sync
-    from schedules.views.plan import counts, result_text
-
-    gateway = TemporalGateway(client)
-    desired = sealed(compiled, active_key(client.data_converter))
-    plan = await plan_sync(gateway, owner, desired, now)
-    plan.raise_if_unsafe(None)
-    print(counts(plan))
-    results = await apply_plan(plan, gateway, stop.asked)
-    text = result_text(plan, results, interrupted=stop.asked.is_set())
-    if any(item.result == "failed" for item in results):
-        raise SyncFailedError(text)
-    print(text, flush=True)
-
-
 async def _work(client: Client, settings: WorkerSettings, offer: Offer, stop: Stop) -> None:
     from worker.app import beside, build_of, build_worker, health_of
     from worker.builds import announced
@@ -150,28 +129,52 @@ def execute(options: argparse.Namespace) -> int:
     from worker.process.lifecycle import Stop, run_to_end
 
     split_from_init()
+    if not options.paths and Path(JOBS).is_dir():
+        options.paths = [JOBS]
     stop = Stop(_stop_at_once)
     run_to_end(run_all(options, stop), stop)
     return 0
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Entry point of `python -m worker.dev`."""
-    parser = argparse.ArgumentParser(
-        prog="python -m worker.dev",
-        description="Run everything on this machine: an embedded Temporal server (or the one that TEMPORAL_ADDRESS names), "
-        "the jobs of the specs, a worker, and a view of the runs. Stop with Ctrl-C.",
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's options on `parser`."""
+    parser.description = (
+        "Run everything on this machine: an embedded Temporal (or the one that TEMPORAL_ADDRESS names), "
+        "the jobs of the given specs, a worker, the board, and a view of the runs. Stop with Ctrl-C."
     )
     parser.add_argument(
-        "paths", nargs="*", metavar="PATH", help=f"specs to apply (default: {EXAMPLES}, as {EXAMPLE_ENVIRONMENT})"
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help=f"specs to apply (default: the folder {JOBS}, else {EXAMPLES} as {EXAMPLE_ENVIRONMENT})",
     )
     parser.add_argument("--env", metavar="E", help="environment of the specs")
     parser.add_argument("--for", dest="seconds", type=_duration, metavar="D", help="stop after this time, such as 30s")
     parser.add_argument(
-        "--state", type=Path, default=Path(".tickwright"), metavar="DIR", help="folder for Temporal's state"
+        "--state",
+        type=Path,
+        default=Path(".tickwright"),
+        metavar="DIR",
+        help="folder for Temporal's state and the ports (default: .tickwright)",
     )
+    for option, what in (("--port", "Temporal"), ("--ui-port", "its Web UI"), ("--board-port", "the board")):
+        parser.add_argument(
+            option, type=_port, metavar="N", help=f"port of {what} (default: the one of the last time, else a free one)"
+        )
     parser.set_defaults(execute=execute)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Entry point of `python -m worker.dev`."""
+    parser = argparse.ArgumentParser(prog="python -m worker.dev")
+    configure(parser)
     run(parser, arguments)
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 2**16:
+        raise argparse.ArgumentTypeError(f"{text} is no port; write a number from 1 to 65535")
+    return int(text)
 
 
 def _duration(text: str) -> timedelta:

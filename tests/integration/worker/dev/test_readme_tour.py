@@ -26,7 +26,7 @@ OCCURRENCE = r"tidy-exports-\d{4}-\d\d-\d\dT[\d:]{8}Z"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """What a clone has, as far as the tutorial needs it."""
-    for name in ("activities", "examples", "schedules", "worker", "workflows"):
+    for name in ("activities", "examples", "schedules", "tickwright", "worker", "workflows"):
         (tmp_path / name).symlink_to(readme.ROOT / name)
     (tmp_path / ".venv-run" / "bin").mkdir(parents=True)
     (tmp_path / ".venv-run" / "bin" / "activate").touch()
