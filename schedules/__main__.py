@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 VERBS: Verbs = {
     "init": ("write the files of a new project", "schedules.commands.init"),
     "sync": ("make a Temporal namespace match the spec files", "schedules.commands.sync"),
+    "diff": ("show what a sync would change", "schedules.commands.diff"),
     "channels": ("show the channels for notices, or send a test notice", "schedules.commands.channels"),
     "export": ("write a spec file for schedules that the CLI or an SDK made", "schedules.commands.export"),
     "claim": ("run a command as one occurrence of a job, unless it has already started", "schedules.commands.claim"),

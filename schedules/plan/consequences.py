@@ -13,6 +13,7 @@ from activities.occurrence import stamp
 from schedules.cron.occurrences import Occurrences
 from schedules.cron.reboot import has_mark
 from schedules.model import Policies
+from schedules.plan.changed_days import changed_days
 from schedules.text.duration import format_duration
 from schedules.times.clock_notes import left_out_text
 
@@ -32,6 +33,8 @@ class Consequences:
     before: tuple[datetime, ...] = ()
     after: tuple[datetime, ...] = ()
     notes: tuple[str, ...] = ()
+    #: Those of the notes by which something that is wanted does not run.
+    dangers: tuple[str, ...] = ()
 
 
 NOTHING = Consequences()
@@ -49,24 +52,30 @@ def consequences(
             after=_next(new, now), notes=(*_reboot_of(desired), *_reach(desired, now), *_paused(desired))
         )
     old = new if desired.times == observed.times else Occurrences(observed.times)
+    idle = _idle(observed)
+    dangers = [
+        *_discarded(desired, observed, new, now),
+        *(_missed(desired.times, old, new, now) if old is not new and not idle else ()),
+    ]
     notes = [
         *_policies(observed.policies, desired.policies),
         *(() if observed.unreadable else _catch_up(_request_of(observed), _request_of(desired))),
         *_in_progress(observed),
-        *_discarded(desired, observed, new, now),
-        *_times_changed(desired, old, new, fields, now, idle=_idle(observed)),
+        *dangers,
+        *_times_changed(desired, old, new, fields, now),
         *(() if old is new else _paused(desired, observed.state)),
     ]
-    return Consequences(_next(old, now), _next(new, now), tuple(notes))
+    return Consequences(_next(old, now), _next(new, now), tuple(notes), tuple(dangers))
 
 
 def _of_deletion(observed: ObservedSchedule, now: datetime) -> Consequences:
-    notes = list(_in_progress(observed))
+    dangers = []
     if observed.activity.waiting:
-        notes.append(f"{_occurrences(observed.activity.waiting)} that wait would be discarded")
+        dangers.append(f"{_occurrences(observed.activity.waiting)} that wait would be discarded")
     if due := _due(observed, now):
-        notes.append(_due_text(due))
-    return Consequences(before=_next(Occurrences(observed.times), now), notes=tuple(notes))
+        dangers.append(_due_text(due))
+    notes = (*_in_progress(observed), *dangers)
+    return Consequences(before=_next(Occurrences(observed.times), now), notes=notes, dangers=tuple(dangers))
 
 
 def _next(times: Occurrences, now: datetime) -> tuple[datetime, ...]:
@@ -182,7 +191,7 @@ def _kept(desired: DesiredSchedule, observed: ObservedSchedule, new: Occurrences
 
 
 def _times_changed(
-    desired: DesiredSchedule, old: Occurrences, new: Occurrences, fields: frozenset[str], now: datetime, *, idle: bool
+    desired: DesiredSchedule, old: Occurrences, new: Occurrences, fields: frozenset[str], now: datetime
 ) -> Iterator[str]:
     if old is new:
         return
@@ -191,8 +200,8 @@ def _times_changed(
         yield f"the times stay; {what} extended to {desired.exact_until:%Y-%m-%d}"
         yield from _reach(replace(desired, exact_until=None), now)
         return
-    if not idle:
-        yield from _missed(desired.times, old, new, now)
+    if _next(old, now) == _next(new, now):
+        yield from changed_days(old, new, ZoneInfo(desired.times.timezone), now, desired.exact_until)
     yield from _reach(desired, now)
 
 

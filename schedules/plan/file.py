@@ -16,7 +16,7 @@ from schedules.model import Namespace, ObservedSchedule
 from schedules.plan.change import Change
 from schedules.plan.plan import Plan
 
-FORMAT = 3
+FORMAT = 4
 
 
 class PlanFileError(TickwrightError):

@@ -106,11 +106,22 @@ def plan_one(
         return None
     conflict = ""
     if observed.owner != owner and not rules.adopt:
-        holder = f"belongs to {observed.owner}" if observed.owner else "belongs to no project"
-        conflict = f"a schedule of this name {holder}; rename the job, or take it over with --adopt"
+        conflict = _held(owner, observed.owner)
     elif observed.owner == owner and observed.unreadable:
         conflict = f"{observed.unreadable}; or, if the key is lost, delete the schedule and sync again"
     return Update(desired, observed, diff, conflict)
+
+
+def _held(owner: str, holder: str | None) -> str:
+    """Why a name that another owner has cannot be taken, and what to do."""
+    project, _, environment = owner.partition("/")
+    if holder and holder.partition("/")[0] == project:
+        return (
+            f"the name belongs to {holder}: each environment needs a namespace of its own, or a prefix of its names, as in "
+            f'`environments: {{{environment}: {{name_prefix: "{environment[:3]}-"}}}}`'
+        )
+    belongs = f"belongs to {holder}" if holder else "belongs to no project"
+    return f"a schedule of this name {belongs}; rename the job, or take it over with --adopt"
 
 
 def _is_watchdog(observed: ObservedSchedule) -> bool:

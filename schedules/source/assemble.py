@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from schedules.errors import Location, Problem
-from schedules.source.part import Part, Reading
+from schedules.source.part import Part, Reading, Said
 from schedules.spec.calendars import CalendarSet
 from schedules.spec.file import NO_ENVIRONMENT
 from schedules.spec.notices import ChannelSet
@@ -17,10 +17,14 @@ from schedules.text.nearest import suggestion
 def assemble(parts: Sequence[Part], environment: str | None, left_out: Sequence[str] = ()) -> Reading:
     """The project of all parts, and their problems; `left_out` are files of the folders that no part was made of."""
     problems = [problem for part in parts for problem in part.problems]
-    problems += [*_project_problems(parts), *_environment_problems(parts, environment), *_duplicates(parts)]
+    usual = [] if environment is not None else [part.environment for part in parts if part.environment]
+    problems += _at_odds(usual, "default_environment", "one call handles one environment, write the same")
+    place = usual[0].place if usual else Location("--env")
+    environment = usual[0].value if usual else environment
+    problems += [*_project_problems(parts), *_environment_problems(parts, environment, place), *_duplicates(parts)]
     jobs = {job.name: job for part in reversed(parts) for job in reversed(part.jobs)}
     project = Project(
-        name=next((part.project for part in parts if part.project), ""),
+        name=next((part.project.value for part in parts if part.project), ""),
         environment=environment or NO_ENVIRONMENT,
         jobs=tuple(jobs[name] for name in dict.fromkeys(job.name for part in parts for job in part.jobs)),
         sources={name: place for part in reversed(parts) for name, place in part.places.items()},
@@ -36,24 +40,27 @@ def assemble(parts: Sequence[Part], environment: str | None, left_out: Sequence[
 
 
 def _project_problems(parts: Sequence[Part]) -> Iterator[Problem]:
-    named = [(part.project, part.project_at) for part in parts if part.project is not None and part.project_at]
-    for project, place in named[1:]:
-        if project != named[0][0]:
-            message = f"`{project}`, but `{named[0][0]}` in {named[0][1]}; one call handles one project, write the same"
-            yield Problem(place, "project", message)
+    named = [part.project for part in parts if part.project]
+    yield from _at_odds(named, "project", "one call handles one project, write the same")
     if not named and not any(part.problems for part in parts):
         file = parts[0].file if parts else "PATH"
         advice = "add a PATH with a spec file, or make the list a JobSet" if parts else "write the path of your specs"
         yield Problem(Location(file), "project", f"nothing says which project this is; {advice}")
 
 
-def _environment_problems(parts: Sequence[Part], environment: str | None) -> Iterator[Problem]:
+def _at_odds(said: Sequence[Said], key: str, advice: str) -> Iterator[Problem]:
+    for one in said[1:]:
+        if one.value != said[0].value:
+            yield Problem(one.place, key, f"`{one.value}`, but `{said[0].value}` in {said[0].place}; {advice}")
+
+
+def _environment_problems(parts: Sequence[Part], environment: str | None, place: Location) -> Iterator[Problem]:
     known = sorted({name for part in parts for name in part.environments})
     if environment not in (None, NO_ENVIRONMENT, *known) and not any(part.unread for part in parts):
         message = (
             f"no file defines the environment `{environment}`; {suggestion(str(environment), known, 'environments')}"
         )
-        yield Problem(Location("--env"), "", message)
+        yield Problem(place, "", message)
 
 
 def _duplicates(parts: Sequence[Part]) -> Iterator[Problem]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import reduce
 from typing import Any
@@ -14,8 +14,9 @@ from schedules.errors import Problem
 from schedules.source.document import Document
 from schedules.source.faults import errors_of, problem_at, problems, stray_name
 from schedules.source.head import Head, check_head
-from schedules.source.part import Part
+from schedules.source.part import Part, Said
 from schedules.source.partial import OF_LIMITS, ORDER, PartialJob, Repair
+from schedules.spec.fields import check_job_name
 from schedules.spec.file import SHARED
 from schedules.spec.job import JobSpec, unknown_calendars
 from schedules.spec.labels import label_faults
@@ -25,6 +26,7 @@ from schedules.spec.step_faults import step_faults
 from schedules.spec.wording import MISSING
 
 MOST_REPAIRS = 3
+MOST_NAMES = 3
 MOST_OF_FILE = 300
 """Problems of a file after which its further jobs are not looked at; it takes some milliseconds to word each."""
 
@@ -32,25 +34,50 @@ MOST_OF_FILE = 300
 def part_of(document: Document, environment: str | None, now: datetime) -> Part:
     """The file's jobs in an environment; what the other environments change is checked as well."""
     head = check_head(document)
+    usual = document.data.get("default_environment")
+    unchosen = [] if head.problems or (environment, usual) != (None, None) else list(_unchosen(document))
+    if environment is None and isinstance(usual, str):
+        environment = usual
     chosen = Jobs(document, environment, head, now)
     jobs = chosen.check_all()
-    faults = [*head.problems, *chosen.problems]
+    faults = [*head.problems, *unchosen, *chosen.problems]
     for other in document.section("environments").keys() - {environment} if len(faults) < MOST_OF_FILE else ():
         faults += Jobs(document, other, head, now).check_overridden()
-    project = document.data.get("project")
-    named = isinstance(project, str)
     return Part(
         file=document.file,
-        project=project if named else None,
-        project_at=document.positions.of_value(("project",)) if named else None,
+        project=_text(document, "project"),
+        environment=_text(document, "default_environment"),
         environments=frozenset(document.section("environments")),
-        places={name: document.positions.of_key(("jobs", name)) for name in document.section("jobs")},
+        places={chosen.prefix + name: document.positions.of_key(("jobs", name)) for name in document.section("jobs")},
         jobs=tuple(jobs),
         partial=tuple(chosen.partial),
         problems=tuple(faults),
         calendars=head.calendars,
         channels=head.channels,
     )
+
+
+def _text(document: Document, key: str) -> Said | None:
+    value = document.data.get(key)
+    return Said(value, document.positions.of_value((key,))) if isinstance(value, str) else None
+
+
+def _prefix(environment: Mapping[str, Any]) -> str:
+    """What names begin with there; a wrong one is told where it stands, and not at every job."""
+    try:
+        return check_job_name(environment.get("name_prefix"))
+    except ValueError:
+        return ""
+
+
+def _unchosen(document: Document) -> Iterator[Problem]:
+    names = [*document.section("environments")]
+    if names:
+        message = (
+            f"no environment is chosen; give --env {' or '.join(map(str, names[:MOST_NAMES]))}, or write which one is meant "
+            f"without it, as in `default_environment: {names[0]}`"
+        )
+        yield Problem(document.positions.of_key(("environments",)), "environments", message)
 
 
 class Jobs:
@@ -67,6 +94,7 @@ class Jobs:
         self._jobs = document.section("jobs")
         self._place = ("environments", environment) if environment else ()
         self._overrides = document.section(*self._place, "jobs") if self._place else {}
+        self.prefix = _prefix(document.section(*self._place)) if self._place else ""
         self._shared = list(self._shared_layers())
         self._base: dict[str, Any] = reduce(merge, (layer.data for layer in self._shared), {})
 
@@ -94,7 +122,7 @@ class Jobs:
             data = merge_job(data, override)
         if "name" in data:
             self.problems.append(stray_name(self._document, self.layers(name)))
-        data["name"] = name
+        data["name"] = self.prefix + name
         try:
             job = self._validated(data)
         except ValidationError as found:
@@ -141,7 +169,7 @@ class Jobs:
             *(alert_faults(job, self._channels) if partial.has_notices else ()),
             *label_faults(job),
         ]
-        layers = self.layers(job.name)
+        layers = self.layers(job.name.removeprefix(self.prefix))
         self.problems += (problem_at(self._document, layers, *fault) for fault in faults)
         return bool(faults)
 

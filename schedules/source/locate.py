@@ -27,7 +27,8 @@ class Locator:
         document = self._read(self._project.sources[job].file)
         if document is None:
             return Problem(self._project.sources[job], written(("jobs", job, *path)), message)
-        layers = Jobs(document, self._project.environment, Head(())).layers(job)
+        jobs = Jobs(document, self._project.environment, Head(()))
+        layers = jobs.layers(job.removeprefix(jobs.prefix))
         return problem_at(document, layers, path, message)
 
     def of_file(self, file: str, path: Path, message: str) -> Problem:

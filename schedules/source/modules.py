@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from schedules import spec
 from schedules.errors import Location, Problem
-from schedules.source.part import Part
+from schedules.source.part import Part, Said
 from schedules.source.partial import ORDER, PartialJob
 from schedules.spec.calendars import CalendarSpec, calendar_faults
 from schedules.spec.fields import Spec, check_owner_part
@@ -89,8 +89,7 @@ def _part(value: object, attribute: str, at: Location) -> Part:
         in_jobs += [(written(("jobs", job.name, *path)), message) for path, message in found]
     return Part(
         file=at.file,
-        project=project,
-        project_at=at if project is not None else None,
+        project=None if project is None else Said(project, at),
         environments=frozenset(value.environments if isinstance(value, JobSet) else ()),
         places={job.name: at for job in jobs},
         jobs=tuple(right),

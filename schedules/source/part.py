@@ -14,6 +14,14 @@ from schedules.spec.project import Project
 
 
 @dataclass(frozen=True)
+class Said:
+    """A word that all parts of a project must agree on, and where it stands."""
+
+    value: str
+    place: Location
+
+
+@dataclass(frozen=True)
 class Part:
     """`places` holds every job that is written there, `jobs` those without a problem; nothing is known if `unread`.
 
@@ -21,8 +29,9 @@ class Part:
     """
 
     file: str
-    project: str | None = None
-    project_at: Location | None = None
+    project: Said | None = None
+    #: The one that is meant without `--env`.
+    environment: Said | None = None
     environments: frozenset[str] = frozenset()
     places: Mapping[str, Location] = field(default_factory=dict)
     jobs: tuple[JobSpec, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schedules.spec.entries import AtEntry, BusinessDayEntry, CalendarEntry, CronEntry, EveryEntry, ScheduleEntry
-from schedules.spec.job import JobSpec
+from schedules.spec.job import DstSpec, JobSpec
 from schedules.spec.steps import StepSpec
 from schedules.text.duration import format_duration
 
@@ -17,7 +17,7 @@ def describe_job(job: JobSpec, owner: str) -> str:
     """Markdown: what was written, for where, and within which limits."""
     lines = [
         f"**Job** `{job.name}` of `{owner}`",
-        f"**Schedule** `{schedule_text(job)}` in {job.timezone}",
+        f"**Schedule** `{schedule_text(job)}` in {job.timezone}{_clock_changes(job)}",
         f"**Runs** {job.run.handler.described() if job.run else _steps(job)}",
         f"**Limits** {_limits(job)}",
     ]
@@ -52,6 +52,12 @@ def entry_text(entry: ScheduleEntry) -> str:
             return f"business day {entry.business_day} at {entry.at.isoformat()}"
         case CalendarEntry():
             return f"calendar {entry.calendar}"
+
+
+def _clock_changes(job: JobSpec) -> str:
+    """How they are met, as far as that is not as usual."""
+    usual, parts = DstSpec(), (("gap", job.dst.gap), ("repeat", job.dst.repeat))
+    return "".join(f", {name} {value}" for name, value in parts if value != getattr(usual, name))
 
 
 def _offset(offset: timedelta) -> str:

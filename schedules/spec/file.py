@@ -19,6 +19,7 @@ from schedules.spec.fields import (
     OwnerPart,
     Spec,
     Timezone,
+    check_job_name,
 )
 from schedules.spec.job import DstSpec, JobSpec, Label, LabelName, LintSpec, Mode
 from schedules.spec.notices import ChannelSpec, Names, OnFailure, OnMissed, PageAddress, PauseAfter
@@ -89,6 +90,7 @@ def _nothing_as_empty(value: object) -> object:
     return {} if value is None else value
 
 
+NamePrefix = Annotated[str, AfterValidator(lambda prefix: prefix and check_job_name(prefix))]
 EnvironmentName = Annotated[OwnerPart, AfterValidator(check_environment)]
 DefaultsField = Annotated[Defaults, BeforeValidator(_nothing_as_empty, json_schema_input_type=Defaults | None)]
 
@@ -98,6 +100,11 @@ class Environment(Spec):
 
     defaults: DefaultsField = Field(
         default_factory=Defaults, description="Keys that replace those of the file's `defaults`."
+    )
+    name_prefix: NamePrefix = Field(
+        default="",
+        description="Put before the names of the file's jobs in this environment, if it shares a namespace with another.",
+        examples=["stg-"],
     )
     jobs: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="Keys that replace those of the job, by job."
@@ -124,6 +131,11 @@ class SpecFile(Spec):
     environments: Annotated[
         Environments, BeforeValidator(_nothing_as_empty, json_schema_input_type=Environments | None)
     ] = Field(default_factory=dict, description="Differences of each environment.")
+    default_environment: OwnerPart | None = Field(
+        default=None,
+        description="Environment that is chosen without `--env`; `default` means none of them. A file with `environments` needs this key or `--env`.",
+        examples=["production"],
+    )
     calendars: Annotated[Calendars, BeforeValidator(_nothing_as_empty, json_schema_input_type=Calendars | None)] = (
         Field(
             default_factory=dict, description="Named sets of local dates, for `only` and `except` of this file's jobs."

@@ -15,7 +15,7 @@ from activities.occurrence import stamp
 from schedules.console.terminal import say
 from schedules.errors import NOT_TRIED
 from schedules.notes import sync_note
-from schedules.plan.worth_showing import worth_showing
+from schedules.plan.worded import worded
 from schedules.source.files import list_specs
 from schedules.text.shown import printable
 
@@ -43,7 +43,7 @@ class Audit:
     def line(self, applied: Applied, now: datetime) -> str:
         """The log line of one write, or of one that failed."""
         change = applied.change
-        diff = worth_showing(change)
+        diff = worded(change)
         fields = ", ".join(item.field for item in diff[:FIELDS_SHOWN])
         more = f" and {len(diff) - FIELDS_SHOWN} more" if len(diff) > FIELDS_SHOWN else ""
         what = f"{change.verb} {change.job} {applied.result}{f' ({fields}{more})' if fields else ''}"

@@ -22,7 +22,8 @@ from schedules.sync.apply import REPLANS
 from schedules.sync.audit import audit_of
 from schedules.sync.preflight import preflight, unregistered
 from schedules.sync.reconcile import Depth, apply_plan, plan_sync, zone_warnings
-from schedules.views.plan import document, plan_lines, result_text
+from schedules.views.plan import document, result_text
+from schedules.views.plan_lines import plan_lines
 from schedules.views.plan_markdown import plan_markdown
 
 if TYPE_CHECKING:

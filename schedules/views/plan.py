@@ -1,45 +1,34 @@
-"""A plan and what became of it, as lines for a person and as one JSON document for a program. Pure."""
+"""What became of a plan, for a person, and a plan as one JSON document for a program. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from activities.occurrence import stamp
-from schedules.console.terminal import Line
 from schedules.errors import NOT_TRIED
-from schedules.plan.differences import short
-from schedules.plan.worth_showing import worth_showing
+from schedules.plan.worded import worded
 from schedules.text.shown import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from schedules.plan.change import Change, Verb
-    from schedules.plan.consequences import Consequences
     from schedules.plan.differences import FieldDiff
     from schedules.plan.plan import Applied, Plan
 
 SIGNS: dict[Verb, str] = {"create": "+", "update": "~", "delete": "-"}
+NAMES_SHOWN = 5
 VERBS: tuple[Verb, ...] = ("create", "update", "delete")
-
-
-def plan_lines(plan: Plan) -> Iterator[Line]:
-    """A line a change; under it a line for each field, for the next times and for each consequence; the counts last."""
-    for change in plan.changes:
-        for line in _change_lines(change):
-            yield replace(line, text=printable(line.text))
-    yield Line(counts(plan))
 
 
 def result_text(plan: Plan, results: Iterable[Applied], *, interrupted: bool) -> str:
     """What was done, with each failure in full; changes that were not tried are counted."""
     results = list(results)
     failed = [r for r in results if r.result == "failed"]
-    told = [f"failed: {r.change.verb} {r.change.job}: {r.error}" for r in failed if r.error != NOT_TRIED]
-    if not_tried := len(failed) - len(told):
+    told = _failures([r for r in failed if r.error != NOT_TRIED])
+    if not_tried := sum(r.error == NOT_TRIED for r in failed):
         told.append(f"failed: {not_tried} more changes {NOT_TRIED}; run the sync again when the server is back")
     applied = sum(r.result == "applied" for r in results)
     left = sum(r.result == "planned" for r in results)
@@ -47,6 +36,22 @@ def result_text(plan: Plan, results: Iterable[Applied], *, interrupted: bool) ->
     if interrupted:
         summary = f"interrupted; {summary}, {left} not begun; run the sync again to finish"
     return "\n".join([*map(printable, told), summary])
+
+
+def _failures(failed: Iterable[Applied]) -> list[str]:
+    """Each failure once, with the jobs that it is of."""
+    jobs: dict[tuple[str, str], list[str]] = {}
+    for item in failed:
+        jobs.setdefault((item.change.verb, item.error), []).append(item.change.job)
+    return [f"failed: {verb} {names(found, 'jobs')}: {error}" for (verb, error), found in jobs.items()]
+
+
+def names(jobs: Sequence[str], what: str) -> str:
+    """One name, or how many there are with the first of them."""
+    if len(jobs) == 1:
+        return jobs[0]
+    more = f" and {len(jobs) - NAMES_SHOWN} more" if len(jobs) > NAMES_SHOWN else ""
+    return f"{len(jobs)} {what} ({', '.join(jobs[:NAMES_SHOWN])}{more})"
 
 
 def document(
@@ -89,31 +94,6 @@ def _unchanged(plan: Plan, results: Iterable[Applied]) -> int:
     return plan.unchanged + sum(item.result == "unchanged" and item.change.desired is not None for item in results)
 
 
-def _change_lines(change: Change) -> Iterator[Line]:
-    if change.conflict:
-        yield Line(f"! {change.verb} {change.job}: {change.conflict}", "warning")
-    else:
-        yield Line(f"{SIGNS[change.verb]} {change.verb} {change.job}", change.verb)
-    for diff in worth_showing(change):
-        yield Line(f"    {_diff_text(diff)}", "detail")
-    yield from _times_lines(change.consequences, zone_of(change))
-    for note in change.consequences.notes:
-        yield Line(f"    {note}", "warning")
-
-
-def _times_lines(follows: Consequences, zone: ZoneInfo) -> Iterator[Line]:
-    if follows.before == follows.after:
-        return
-    if follows.before:
-        yield Line(f"    next runs before: {local_times(follows.before, zone)}", "detail")
-    if follows.after:
-        yield Line(f"    next runs{' after' if follows.before else ''}: {local_times(follows.after, zone)}", "detail")
-
-
-def _diff_text(diff: FieldDiff) -> str:
-    return f"{diff.field}: {short(diff.before)} → {short(diff.after)}"
-
-
 def _change_json(item: Applied) -> dict[str, Any]:
     change, follows = item.change, item.change.consequences
     return {
@@ -121,8 +101,13 @@ def _change_json(item: Applied) -> dict[str, Any]:
         "action": change.verb,
         "result": item.result,
         "error": item.error or change.conflict or None,
-        "diff": [{"field": diff.field, "before": diff.before, "after": diff.after} for diff in change.diff],
+        "spec": _diff_json(worded(change)),
+        "diff": _diff_json(change.diff),
         "next_before": [stamp(at) for at in follows.before],
         "next_after": [stamp(at) for at in follows.after],
         "consequences": list(follows.notes),
     }
+
+
+def _diff_json(diff: Iterable[FieldDiff]) -> list[dict[str, Any]]:
+    return [{"field": each.field, "before": each.before, "after": each.after} for each in diff]

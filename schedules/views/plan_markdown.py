@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from schedules.console.markdown import LONGEST, code, escape
 from schedules.plan.differences import short
-from schedules.plan.worth_showing import worth_showing
-from schedules.views.plan import SIGNS, counts, local_times, zone_of
+from schedules.plan.worded import worded
+from schedules.views.plan import SIGNS, counts, local_times, names, zone_of
+from schedules.views.plan_lines import Shared, conflicts, diff_text, notes_of, ordered, shared_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from schedules.plan.change import Change
+    from schedules.plan.differences import FieldDiff
     from schedules.plan.plan import Applied, Plan
 
 
@@ -26,24 +28,40 @@ def plan_markdown(plan: Plan, results: Sequence[Applied], warnings: Sequence[str
         text += f"\n❌ {escape(refused.partition(chr(10))[0])}\n"
     if warnings:
         text += "\n" + "".join(f"- ⚠️ {escape(warning)}\n" for warning in warnings)
-    shown = [item for item in results if item.result != "unchanged"]
-    for number, item in enumerate(shown):
-        part = "\n" + "\n".join(_section(item)) + "\n"
-        if len(text) + len(part) > LONGEST:
-            return text + f"\n… and {len(shown) - number} more changes\n"
-        text += part
+    made = {item.change.job: item for item in results if item.result != "unchanged"}
+    changes = [item.change for item in made.values()]
+    shared = shared_changes(changes)
+    sections = [_section(made[change.job], shared) for change in ordered(changes) if not change.conflict]
+    parts = ["\n".join(lines) for lines in (*map(list, sections), *_common(changes, shared)) if lines]
+    for number, part in enumerate(parts):
+        if len(text) + len(part) + 2 > LONGEST:
+            return text + f"\n… and {len(parts) - number} more changes\n"
+        text += f"\n{part}\n"
     return text
 
 
-def _section(item: Applied) -> Iterator[str]:
+def _common(changes: Sequence[Change], shared: Shared) -> Iterator[list[str]]:
+    """What many jobs have in common, and what must not be changed."""
+    for diff, jobs in shared.values():
+        yield [f"#### ~ update {escape(names(jobs, 'jobs'))}", _line(diff)]
+    for why, jobs in conflicts(changes).items():
+        yield [f"#### ❌ {escape(names(jobs, 'jobs'))}", f"- {escape(why)}"]
+
+
+def _section(item: Applied, shared: Shared) -> Iterator[str]:
     change = item.change
     result = "" if item.result == "planned" else f": {item.result}"
-    yield f"#### {SIGNS[change.verb]} {change.verb} {code(change.job)}{result}"
-    if error := item.error or change.conflict:
-        yield f"- ❌ {escape(error)}"
-    for diff in worth_showing(change):
-        yield f"- {code(diff.field)}: {code(short(diff.before))} → {code(short(diff.after))}"
-    yield from _follows(change)
+    heading = f"#### {SIGNS[change.verb]} {change.verb} {code(change.job)}{result}"
+    lines = [f"- ❌ {escape(item.error)}"] if item.error else []
+    lines += [_line(diff) for diff in worded(change) if diff_text(diff) not in shared]
+    lines += _follows(change)
+    if lines or result or change.verb != "update":
+        yield heading
+        yield from lines
+
+
+def _line(diff: FieldDiff) -> str:
+    return f"- {code(diff.field)}: {code(short(diff.before))} → {code(short(diff.after))}"
 
 
 def _follows(change: Change) -> Iterator[str]:
@@ -53,5 +71,5 @@ def _follows(change: Change) -> Iterator[str]:
             yield f"- next runs before: {escape(local_times(follows.before, zone))}"
         if follows.after:
             yield f"- next runs after: {escape(local_times(follows.after, zone))}"
-    for note in follows.notes:
-        yield f"- ⚠️ {escape(note)}"
+    for note in notes_of(follows):
+        yield f"- {'⚠️ ' if note in follows.dangers else ''}{escape(note)}"

@@ -19,6 +19,7 @@ defaults:
   timezone: America/New_York
   timeout: 5m
   retry: {max_attempts: 3, backoff: fixed, initial: 2m}
+default_environment: default
 environments:
   production: {defaults: {retry: {max_attempts: 1}}}
 calendars:

@@ -71,7 +71,7 @@ def test_a_plan_survives_its_file() -> None:
 
 
 def test_the_file_is_json_that_tells_its_form() -> None:
-    assert json.loads(to_json(plan(), HERE))["tickwright_plan"] == 3
+    assert json.loads(to_json(plan(), HERE))["tickwright_plan"] == 4
 
 
 WRITTEN = to_json(plan(), HERE)
@@ -85,7 +85,7 @@ WRITTEN = to_json(plan(), HERE)
         (WRITTEN[: len(WRITTEN) // 2], "not JSON, or not complete"),
         ("{}", "no `tickwright_plan`"),
         ("[]", "no `tickwright_plan`"),
-        (WRITTEN.replace('plan": 3', 'plan": 1'), "form 1, this version reads 3"),
+        (WRITTEN.replace('plan": 4', 'plan": 1'), "form 1, this version reads 4"),
         (WRITTEN.replace("billing", "payroll", 1), "its digest does not match its content"),
         (WRITTEN.replace('"digest"', '"Digest"'), "its digest does not match its content"),
     ],

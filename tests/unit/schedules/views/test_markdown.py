@@ -10,7 +10,8 @@ import pytest
 from schedules.console.markdown import LONGEST, code, error_markdown, escape
 from schedules.model import Action, Activity, Policies
 from schedules.plan.plan import Applied, Plan, make_plan
-from schedules.views.plan import document, plan_lines
+from schedules.views.plan import document
+from schedules.views.plan_lines import plan_lines
 from schedules.views.plan_markdown import plan_markdown
 from tests.factories import NOW, desired, observed
 

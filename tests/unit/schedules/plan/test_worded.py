@@ -1,0 +1,205 @@
+"""Plans say what changed in the words of the file; the JSON document has them beside the server's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from schedules.compile.job import compile_job
+from schedules.model import Interval, ObservedSchedule, Times
+from schedules.plan.plan import Applied, Plan, Rules, make_plan
+from schedules.spec.notices import ChannelSpec
+from schedules.views.plan import document, result_text
+from schedules.views.plan_lines import plan_lines
+from schedules.views.plan_markdown import plan_markdown
+from tests.factories import NOW, job, observed
+
+OWNER = "billing/production"
+
+
+def plan_text(whole: Plan) -> str:
+    return "\n".join(line.text for line in plan_lines(whole))
+
+
+def steps(**commands: str) -> dict[str, Any]:
+    return {"run": None, "steps": [{"name": name, "command": [word]} for name, word in commands.items()]}
+
+
+def plan(before: dict[str, Any], after: dict[str, Any], **there: Any) -> Plan:
+    was = compile_job(job(**before), "billing", "production", NOW, channels=channels("a"))
+    wanted = compile_job(job(**after), "billing", "production", NOW, channels=channels("a"))
+    return make_plan(OWNER, {wanted.id: wanted}, {was.id: observed(was, **there)}, NOW)
+
+
+def channels(path: str) -> dict[str, ChannelSpec]:
+    return {name: ChannelSpec.model_validate({"webhook": f"https://{name}/{path}"}) for name in ("ops", "pager")}
+
+
+def lines(whole: Plan) -> list[str]:
+    """Those about fields."""
+    text = [line.strip() for line in plan_text(whole).splitlines() if line.startswith("    ")]
+    return [line for line in text if " → " in line and not line.startswith("other times")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ({"schedule": {"every": "10s"}}, {"schedule": {"every": "1m"}}, ["schedule.every: 10s → 1m"]),
+        ({}, {"schedule": "0 9 * * 1-5"}, ["schedule: 0 8 * * 1-5 → 0 9 * * 1-5"]),
+        ({}, {"schedule": ["0 8 * * *", "@daily"]}, ["schedule: 0 8 * * 1-5 → 0 8 * * *, @daily"]),
+        ({}, {"timezone": "Europe/Berlin"}, ["timezone: America/New_York → Europe/Berlin"]),
+        ({"timeout": "30m"}, {"timeout": "1h"}, ["timeout: 30m → 1h"]),
+        ({}, {"jitter": "90s"}, ["jitter: (none) → 1m30s"]),
+        ({}, {"overlap": "buffer_one"}, ["overlap: skip → buffer_one"]),
+        ({}, {"deadline": "2h"}, ["deadline: (none) → 2h"]),
+        ({}, {"catchup": {"policy": "skip"}}, ["catchup.policy: run_latest → skip"]),
+        ({}, {"start_deadline": "2h"}, ["start_deadline: (none) → 2h"]),
+        ({}, {"retry": {"max_attempts": 5, "max": "10m"}}, ["retry.max_attempts: 1 → 5", "retry.max: 5m → 10m"]),
+        ({}, {"run": {"command": ["false"]}}, ['run.command: ["true"] → ["false"]']),
+        (
+            {},
+            {"run": {"http": {"url": "http://a/"}}},
+            ['run: {"command": ["true"]} → {"http": {"url": "http://a/", "method": "POST"}}'],
+        ),
+        ({"mode": "shadow"}, {}, ["mode: shadow → live"]),
+        ({}, {"task_queue": "other"}, ["task_queue: tickwright → other"]),
+        ({}, {"labels": {"team": "a"}}, ["labels: (none) → team=a"]),
+        ({}, {"description": "Remind them"}, ["description: (none) → Remind them"]),
+        (
+            steps(a="x", b="y"),
+            {**steps(a="x", b="z"), "timeout": "6m"},
+            ["timeout: 5m → 6m", 'steps.b.command: ["y"] → ["z"]'],
+        ),
+        (steps(a="x"), steps(a="x", b="y"), ['steps.b: (none) → {"command": ["y"]}']),
+        ({"on_failure": ["ops"]}, {"on_failure": ["ops", "pager"]}, ['on_failure: ["ops"] → ["ops", "pager"]']),
+        ({}, {"on_failure": ["ops"], "contact": "us"}, ['on_failure: (none) → ["ops"]', "contact: (none) → us"]),
+        ({"pause_after": 3}, {"pause_after": 5}, ["pause_after.failures: 3 → 5"]),
+    ],
+)
+def test_a_change_is_told_in_the_words_of_the_file(
+    before: dict[str, Any], after: dict[str, Any], told: list[str]
+) -> None:
+    assert sorted(lines(plan(before, after))) == sorted(told)
+
+
+def test_another_rule_for_clock_changes_is_told_with_the_days_on_which_it_matters() -> None:
+    """Clocks go forward in Berlin on the last Sundays of March: 2027-03-28, 2028-03-26, …"""
+    night = {"schedule": "30 2 * * *", "timezone": "Europe/Berlin"}
+
+    text = plan_text(plan(night, {**night, "dst": {"gap": "shift"}}))
+
+    assert "    dst.gap: run_after → shift\n" in text
+    assert "    other times on Sun 2027-03-28 03:00 CEST → 03:30 CEST; Sun 2028-03-26 03:00 CEST → 03:30 CEST; " in text
+    assert "schedule" not in text
+
+
+def test_a_longer_horizon_is_no_change_of_the_schedule() -> None:
+    night = {"schedule": "30 2 * * *", "timezone": "Europe/Berlin"}
+    old, new = (
+        compile_job(job(**night), "billing", "production", NOW.replace(year=year)) for year in (NOW.year - 1, NOW.year)
+    )
+    whole = make_plan(OWNER, {new.id: new}, {old.id: observed(old)}, NOW)
+
+    assert lines(whole) == []
+    assert "the times stay; DST horizon extended to 2030-12-31" in plan_text(whole)
+
+
+def by_hand(server: ObservedSchedule) -> ObservedSchedule:
+    return replace(server, times=Times(server.times.timezone, intervals=(Interval(60),)))
+
+
+def test_what_was_changed_on_the_server_is_told_in_the_words_of_the_file_too() -> None:
+    there = compile_job(job(), "billing", "production", NOW)
+    whole = make_plan(OWNER, {there.id: there}, {there.id: by_hand(observed(there))}, NOW)
+
+    assert lines(whole) == ["schedule: every 1m → 0 8 * * 1-5"]
+
+
+def test_what_many_jobs_share_stands_there_once() -> None:
+    jobs = [job(f"job-{number:02}", on_failure=["ops"]) for number in range(16)]
+    old, new = (
+        {each.name: compile_job(each, "billing", "production", NOW, channels=channels(path)) for each in jobs}
+        for path in ("a", "b")
+    )
+    whole = make_plan(OWNER, new, {name: observed(each) for name, each in old.items()}, NOW)
+
+    assert plan_text(whole).splitlines() == [
+        "~ update 16 jobs (job-00, job-01, job-02, job-03, job-04 and 11 more)",
+        "    channels.ops.webhook.url: https://ops/a → https://ops/b",
+        "billing/production: 0 to create, 16 to update, 0 to delete, 0 unchanged",
+    ]
+    assert plan_markdown(whole, planned(whole)).count("channels.ops.webhook.url") == 1
+
+
+def test_creates_come_first_and_what_must_not_be_made_last() -> None:
+    mine = [compile_job(job(name), "billing", "production", NOW) for name in ("a-new", "c-new")]
+    theirs = compile_job(job("b-old"), "billing", "production", NOW)
+    held = compile_job(job("a-held", timeout="1m"), "other", "production", NOW)
+    wanted = [*mine, compile_job(job("a-held"), "billing", "production", NOW)]
+    whole = make_plan(
+        OWNER, {each.id: each for each in wanted}, {each.id: observed(each) for each in (theirs, held)}, NOW
+    )
+
+    starts = [line for line in plan_text(whole).splitlines() if line[0] in "+~-!"]
+    assert [line.split(":")[0] for line in starts] == [
+        "+ create a-new",
+        "+ create c-new",
+        "- delete b-old",
+        "! update a-held",
+    ]
+
+
+def test_names_that_another_environment_has_are_one_line_without_the_advice_to_take_them() -> None:
+    jobs = [job(f"job-{number:02}") for number in range(16)]
+    old = [compile_job(each, "billing", "production", NOW) for each in jobs]
+    new = {each.name: compile_job(each, "billing", "staging", NOW) for each in jobs}
+    whole = make_plan("billing/staging", new, {each.id: observed(each) for each in old}, NOW)
+    [line, _] = plan_text(whole).splitlines()
+    failed = [Applied(change, "failed", change.conflict) for change in whole.changes]
+
+    assert line.startswith("! update 16 jobs (job-00, ")
+    assert "the name belongs to billing/production: each environment needs a namespace of its own, or a prefix" in line
+    assert '`environments: {staging: {name_prefix: "sta-"}}`' in line
+    assert "--adopt" not in line
+    assert len(result_text(whole, failed, interrupted=False).splitlines()) == 2
+    adopting = make_plan(
+        "billing/staging", new, {each.id: observed(each) for each in old}, NOW, rules=Rules(adopt=True)
+    )
+    assert not [change for change in adopting.changes if change.conflict]
+
+
+def planned(whole: Plan) -> list[Applied]:
+    return [Applied(change, "planned") for change in whole.changes]
+
+
+def test_the_document_has_both_words() -> None:
+    whole = plan({"timeout": "30m"}, {"timeout": "1h"})
+
+    [change] = document(whole, planned(whole))["changes"]
+
+    assert change["spec"] == [{"field": "timeout", "before": "30m", "after": "1h"}]
+    assert {"field": "action.args[0].steps[0].timeout", "before": 1800.0, "after": 3600.0} in change["diff"]
+
+
+def test_markdown_marks_only_what_loses_a_run() -> None:
+    """Eight o'clock in New York is an hour past: moving the run there takes today's away."""
+    now = NOW.replace(hour=14)
+    old, new = (compile_job(job(schedule=text), "billing", "production", now) for text in ("0 10 * * *", "0 8 * * *"))
+    whole = make_plan(OWNER, {new.id: new}, {old.id: observed(old)}, now)
+
+    text = plan_markdown(whole, planned(whole))
+
+    assert text.count("⚠️") == 1
+    assert "⚠️ if applied now, this change loses a run: 2027" in text
+
+
+def test_markdown_marks_nothing_where_no_run_is_lost() -> None:
+    night = {"schedule": "30 2 * * *", "timezone": "Europe/Berlin"}
+    whole = plan(night, {**night, "dst": {"gap": "shift"}})
+
+    text = plan_markdown(whole, planned(whole))
+
+    assert "- other times on Sun 2027" in text
+    assert "⚠️" not in text
