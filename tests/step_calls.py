@@ -82,6 +82,7 @@ async def bench(
     secrets: Mapping[str, str] | None = None,
     secrets_directory: Path | None = None,
     allow_commands: bool = True,
+    outputs_dir: Path | None = None,
     previous_occurrence: Callable[[TimesRequest, datetime], datetime | None] = day_before,
 ) -> AsyncIterator[Bench]:
     """Step activities with the handlers of `modules` and the secrets given by name."""
@@ -91,7 +92,13 @@ async def bench(
     calls = Calls()
     activities = StepActivities(
         handlers=Handlers(
-            Parts(HandlerRegistry.from_modules(modules), calls, lambda: session, allow_commands=allow_commands)
+            Parts(
+                HandlerRegistry.from_modules(modules),
+                calls,
+                lambda: session,
+                allow_commands=allow_commands,
+                outputs_dir=outputs_dir,
+            )
         ),
         secrets=SecretStore(environ, secrets_directory),
         previous_occurrence=previous_occurrence,

@@ -163,7 +163,7 @@ async def build_worker(
         metrics.watch(calls, settings.max_concurrent_steps)
         secrets = secrets_of(client, settings)
         types = [*map(type_name, offer.workflows)]
-        handlers = Handlers(Parts(offer.handlers, calls, session, settings.allow_commands, types))
+        handlers = Handlers(Parts(offer.handlers, calls, session, settings.allow_commands, types, settings.outputs_dir))
         fitness = Fitness(handlers, secrets)
         others = OthersFirst(fitness, Workers(client, answer_seconds=OFFER_SECONDS).answers)
         steps = StepActivities(

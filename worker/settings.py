@@ -84,6 +84,10 @@ class WorkerSettings(BaseModel):
     )
     allow_commands: bool = Field(False, description="Whether `command` steps may run on this worker.")
     secrets_dir: DirectoryPath | None = Field(None, description="Folder with a file NAME for each ${secret:NAME}.")
+    outputs_dir: DirectoryPath | None = Field(
+        None,
+        description="Folder for the whole output of commands, if it is longer than 8 KiB; by default only its ends are kept.",
+    )
     http_address: Annotated[tuple[str, int], BeforeValidator(_address)] = Field(
         ("127.0.0.1", 9464), description="Address for /livez, /startupz, /readyz and /metrics."
     )

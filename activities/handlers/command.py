@@ -22,6 +22,7 @@ from activities.steps.heartbeats import LIVE
 from activities.steps.output import MAX_OUTPUT
 from activities.steps.params import parse_params
 from activities.steps.template import is_dynamic
+from activities.steps.whole import Whole
 
 if TYPE_CHECKING:
     from activities.handlers.table import Parts
@@ -83,6 +84,7 @@ class CommandHandler:
 
     def __init__(self, parts: Parts) -> None:
         self._allowed = parts.allow_commands
+        self._outputs_dir = parts.outputs_dir
 
     def problem(self, params: dict[str, Any]) -> str:
         """See Handler."""
@@ -106,14 +108,14 @@ class CommandHandler:
         request = parse_params(CommandParams, params)
         process = self._start(request, attempt)
         try:
-            code, tails = await _finish(process, request.program, attempt)
+            code, tails, whole = await self._finish(process, request.program, attempt)
         finally:
             process.close()
         texts = _texts(tails, attempt)
         if code == 0:
             stdout = tails["stdout"]
-            return with_keys(*keys_of(stdout.data, cut=stdout.is_cut), code, texts)
-        raise _failed(code, request, texts, attempt.redactor)
+            return {**with_keys(*keys_of(stdout.data, cut=stdout.is_cut), code, texts), **whole}
+        raise _failed(code, request, {**texts, **whole}, attempt.redactor)
 
     def _start(self, request: CommandParams, attempt: Attempt) -> GuardedProcess:
         if request.shell and len(request.argv) != 1:
@@ -149,40 +151,45 @@ class CommandHandler:
             }
         )
 
+    async def _finish(
+        self, process: GuardedProcess, program: str, attempt: Attempt
+    ) -> tuple[int, dict[str, Tail], dict[str, Any]]:
+        """The exit code, the outputs, and where the whole of them is."""
+        tails: dict[str, Tail] = {}
+        try:
+            for name, pipe in (("stdout", process.stdout), ("stderr", process.stderr)):
+                if pipe is not None:
+                    whole = Whole(self._outputs_dir) if self._outputs_dir else None
+                    tails[name] = await Tail.of(pipe, MAX_OUTPUT, whole)
+            attempt.live = lambda: {name: tail.end(attempt.redactor, LIVE) for name, tail in tails.items()}
+            code = await process.wait()
+            return code, tails, await _ended(tails, attempt)
+        except SpawnError as error:
+            failure = _spawn_failed(error, program)
+        except asyncio.CancelledError:
+            attempt.stopping.set()
+            process.stop()
+            with suppress(TimeoutError, SpawnError):
+                async with asyncio.timeout(STOP_GRACE + _GUARD_SLACK):
+                    await process.wait()
+            attempt.evidence |= {**await _ended(tails, attempt), **_texts(tails, attempt)}
+            raise
+        finally:
+            for tail in tails.values():
+                tail.close()
+        raise failure
+
 
 HANDLER = CommandHandler
 
 
-async def _finish(process: GuardedProcess, program: str, attempt: Attempt) -> tuple[int, dict[str, Tail]]:
-    tails: dict[str, Tail] = {}
-    try:
-        for name, pipe in (("stdout", process.stdout), ("stderr", process.stderr)):
-            if pipe is not None:
-                tails[name] = await Tail.of(pipe, MAX_OUTPUT)
-        attempt.live = lambda: {name: tail.end(attempt.redactor, LIVE) for name, tail in tails.items()}
-        code = await process.wait()
-        await _ended(tails)
-    except SpawnError as error:
-        failure = _spawn_failed(error, program)
-    except asyncio.CancelledError:
-        attempt.stopping.set()
-        process.stop()
-        with suppress(TimeoutError, SpawnError):
-            async with asyncio.timeout(STOP_GRACE + _GUARD_SLACK):
-                await process.wait()
-        await _ended(tails)
-        attempt.evidence |= _texts(tails, attempt)
-        raise
-    else:
-        return code, tails
-    finally:
-        for tail in tails.values():
-            tail.close()
-    raise failure
-
-
-async def _ended(tails: dict[str, Tail]) -> None:
+async def _ended(tails: dict[str, Tail], attempt: Attempt) -> dict[str, Any]:
+    """Waits for the ends of the outputs; gives `{"whole": …}` with the places of those that are kept as a whole."""
     await asyncio.gather(*(tail.ended() for tail in tails.values()))
+    kept = {name: tail.whole for name, tail in tails.items() if tail.whole is not None}
+    places = await asyncio.to_thread(lambda: {name: whole.put(attempt, name) for name, whole in kept.items()})
+    found = {name: place for name, place in places.items() if place}
+    return {"whole": found} if found else {}
 
 
 def _texts(tails: dict[str, Tail], attempt: Attempt) -> dict[str, str]:
@@ -202,7 +209,7 @@ def _not_started(error: OSError, request: CommandParams) -> HandlerError:
     return _spawn_failed(error, request.program)
 
 
-def _failed(code: int, request: CommandParams, output: dict[str, str], redactor: Redactor) -> HandlerError:
+def _failed(code: int, request: CommandParams, output: dict[str, Any], redactor: Redactor) -> HandlerError:
     program = request.program
     if code < 0:
         name = _signal_name(-code)

@@ -10,6 +10,7 @@ from activities.errors import HandlerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+    from pathlib import Path
 
     import aiohttp
 
@@ -32,6 +33,8 @@ class Parts:
     allow_commands: bool
     #: The workflow types that the worker knows.
     workflows: Collection[str] = ()
+    #: Where whole outputs of commands are kept; None for nowhere.
+    outputs_dir: Path | None = None
 
 
 class StepHandler(Protocol):

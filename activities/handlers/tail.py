@@ -10,6 +10,7 @@ from activities.steps.kept import Kept
 
 if TYPE_CHECKING:
     from activities.steps.redact import Redactor
+    from activities.steps.whole import Whole
 
 _HELD_OPEN_SECONDS = 1.0
 
@@ -17,15 +18,16 @@ _HELD_OPEN_SECONDS = 1.0
 class Tail(asyncio.Protocol):
     """Reads what comes through a pipe."""
 
-    def __init__(self, kept: int) -> None:
+    def __init__(self, kept: int, whole: Whole | None = None) -> None:
         self._kept = Kept(kept)
+        self.whole = whole
         self._ended = asyncio.Event()
         self._transport: asyncio.BaseTransport | None = None
 
     @classmethod
-    async def of(cls, pipe: IO[bytes], kept: int) -> Tail:
-        """Start to read `pipe`, which is closed at its end; `kept` are bytes of the end that `data` has."""
-        _, tail = await asyncio.get_running_loop().connect_read_pipe(lambda: cls(kept), pipe)
+    async def of(cls, pipe: IO[bytes], kept: int, whole: Whole | None = None) -> Tail:
+        """Start to read `pipe`, which is closed at its end; `kept` are bytes of the end that `data` has, `whole` gets all."""
+        _, tail = await asyncio.get_running_loop().connect_read_pipe(lambda: cls(kept, whole), pipe)
         return tail
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -36,10 +38,14 @@ class Tail(asyncio.Protocol):
         """Stop to read; the pipe is closed."""
         if self._transport is not None:
             self._transport.close()
+        if self.whole is not None:
+            self.whole.close()
 
     def data_received(self, data: bytes) -> None:
         """Called by the loop."""
         self._kept.add(data)
+        if self.whole is not None:
+            self.whole.add(data)
 
     def connection_lost(self, _exc: Exception | None) -> None:
         """Called by the loop."""

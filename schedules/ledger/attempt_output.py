@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LIVE_PLACE = 2
 """Among the details of a heartbeat: what a function reported, places that were masked in it, what the step has put out so far."""
-STREAMS = ("request", "status", "body", "stdout", "stderr", "log", "traceback", "error")
+STREAMS = ("request", "status", "body", "stdout", "stderr", "whole", "log", "traceback", "error")
 
 Stream = tuple[str, str]
 
