@@ -225,6 +225,13 @@ async def test_a_failed_run_is_shown_with_its_reason(tmp_path: Path) -> None:
         assert "exit code 3: no such host" in line
 
 
+async def test_what_keeps_a_job_from_running_is_told(tmp_path: Path) -> None:
+    run = {"http": {"url": "${secret:SHOP_URL}/tidy"}}
+    async with dev(tmp_path, write_jobs(tmp_path, tidy={"schedule": "@yearly", "run": run})) as running:
+        await running.until(lambda: running.err, "a warning")
+        assert running.err[0].startswith("warning: no secret `SHOP_URL` in the worker of task queue `tickwright`")
+
+
 async def test_the_end_of_the_embedded_server_is_said_and_ends_the_rest(tmp_path: Path) -> None:
     async with dev(tmp_path, write_jobs(tmp_path, tick={})) as running:
         await running.until(lambda: finished(running), "a finished run")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from schedules.errors import SettingsError
 from worker.dev.embedded import EmbeddedServerError, locked
-from worker.dev.ports import claimed_port, free_port
+from worker.dev.ports import USUAL, Ports, claimed_port, free_port
 
 
 def listener(port: int = 0) -> socket.socket:
@@ -63,3 +64,27 @@ def test_a_state_is_locked_for_one_at_a_time(tmp_path: Path) -> None:
         assert refused.value.exit_code == 1
     with locked(state):
         pass
+
+
+def test_a_folder_has_the_same_ports_every_time(tmp_path: Path) -> None:
+    with listener() as server:
+        port = server.getsockname()[1]
+    with Ports(tmp_path, {"port": port}).claimed("port") as asked_for:
+        pass
+    with Ports(tmp_path).claimed("port") as again, Ports(tmp_path / "other").claimed("port") as others:
+        assert asked_for == again == port
+        assert others != port
+
+
+def test_a_port_that_was_asked_for_is_not_replaced_by_another(tmp_path: Path) -> None:
+    with listener() as server:
+        port = server.getsockname()[1]
+        with pytest.raises(SettingsError, match=f"--board-port {port}: the port is busy") as refused:
+            Ports(tmp_path, {"board_port": port}).claimed("board_port").__enter__()
+        assert refused.value.exit_code == 2
+
+
+def test_ports_that_cannot_be_read_are_chosen_anew(tmp_path: Path) -> None:
+    (tmp_path / "ports.json").write_text("[]")
+    with Ports(tmp_path).claimed("ui_port") as port:
+        assert port >= USUAL["ui_port"]
