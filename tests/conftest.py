@@ -42,11 +42,11 @@ _shared: set[str] = set()
 
 
 def pytest_configure() -> None:
-    """The machine's time zone is one that nobody means; signals do what they usually do.
+    """Without a `TZ` the machine's time zone is one that nobody means; signals do what they usually do.
 
     A process in the background of a shell, or under `nohup`, ignores those that tests send to what they start.
     """
-    os.environ["TZ"] = "Pacific/Chatham"
+    os.environ.setdefault("TZ", "Pacific/Chatham")
     time.tzset()
     for number, usual in USUAL_SIGNALS.items():
         if signal.getsignal(number) is signal.SIG_IGN:

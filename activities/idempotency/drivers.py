@@ -101,8 +101,10 @@ class AsyncpgSession:
         return bool(self._connection.is_in_transaction())
 
     def has_ended(self, error: Exception) -> bool:
-        from asyncpg import InterfaceError, PostgresError
+        from asyncpg import InterfaceError, InternalClientError, PostgresError
 
+        if isinstance(error, InternalClientError):  # The server's last message came between two requests.
+            return True
         if not isinstance(error, InterfaceError | PostgresError):
             return False
         try:
@@ -118,7 +120,11 @@ class AsyncpgSession:
         await self._transaction.commit()
 
     async def rollback(self) -> None:
-        await self._transaction.rollback()
+        try:
+            await self._transaction.rollback()
+        except Exception:
+            self._connection.terminate()  # Else its pool would try to use it again, and raise an error of its own.
+            raise
 
     async def ask(self, sql: str, args: Row) -> Row | None:
         row = await self._connection.fetchrow(sql, *args)
