@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from activities.steps.kept import HEAD, TAIL, Kept, size_text
@@ -15,6 +15,7 @@ from activities.steps.redact import Redactor
 MARK = re.compile(r"\n… \[(.+) in all, the first 1 KiB and the last 8 KiB kept\] …\n")
 
 
+@settings(deadline=None)  # Up to 100,000 pieces, on a machine that others use, too.
 @given(st.text("aü€😀", min_size=1, max_size=5), st.integers(1, 6_000), st.integers(1, 70_000))
 def test_the_beginning_and_the_end_are_kept_and_no_half_of_a_character(unit: str, times: int, chunk: int) -> None:
     text = unit * times
