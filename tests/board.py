@@ -34,7 +34,7 @@ from schedules.lint.load import load_checked
 from schedules.server.gateway import TemporalGateway
 from schedules.sync.apply import Applier
 from schedules.sync.audit import audit_of
-from schedules.sync.reconcile import Depth, plan_sync
+from schedules.sync.reconcile import plan_sync
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
@@ -156,7 +156,7 @@ async def make(client: Client, folder: Path, now: datetime) -> int:
     gateway, desired = TemporalGateway(client), compile_project(project, now)
     if missing := await gateway.missing_attributes():
         await gateway.add_attributes(missing)
-    plan = await plan_sync(gateway, project.owner, desired, now, depth=Depth(sure=False))
+    plan = await plan_sync(gateway, project.owner, desired, now, deep=False)
     results = await Applier(plan, gateway, audit_of(())).apply(asyncio.Event(), lambda _: None)
     assert {each.result for each in results} == {"applied"}
     return len(desired)

@@ -10,6 +10,9 @@ from statistics import median
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from activities.occurrence import stamp
+from schedules.text.shown import some_of
+
 FARTHEST: Final = timedelta(minutes=5)
 """The most by which a start may lie from the time that it belongs to."""
 SHOWN: Final = 5
@@ -56,12 +59,17 @@ class Compared:
         return f"equal: {count} starts matched{clocks}; apart by {median(spans):.1f} s in the median, {max(spans):.1f} s at most"
 
 
+def reach_of(times: Sequence[datetime]) -> timedelta:
+    """The most by which a start may lie from its time, so that it belongs to no other of these sorted ones."""
+    return min([FARTHEST, *((later - earlier) / 2 for earlier, later in pairwise(times))])
+
+
 def compare(
     job: str, zone: str, new: Sequence[datetime], old: Sequence[datetime], since: datetime, until: datetime
 ) -> Compared:
     """Pairs each old start with the nearest scheduled time that has none yet; a pair lies no farther apart than half the distance of times."""
     every = sorted(new)
-    reach = min([FARTHEST, *((later - earlier) / 2 for earlier, later in pairwise(every))])
+    reach = reach_of(every)
     times = [at for at in every if since - reach <= at <= until + reach]
     free, matched, alone = list(times), list[tuple[datetime, datetime]](), list[datetime]()
     for start in sorted(at for at in old if since <= at <= until):
@@ -74,43 +82,25 @@ def compare(
     return Compared(job, zone, since, until, tuple(matched), tuple(alone), tuple(free))
 
 
-def document(compared: Sequence[Compared], unknown: Sequence[str]) -> dict[str, Any]:
-    """The JSON document; times are RFC 3339 in UTC, spans are seconds."""
+def compared_document(found: Compared) -> dict[str, Any]:
+    """For JSON; times are RFC 3339 in UTC, spans are seconds."""
     return {
-        "jobs": [
-            {
-                "job": each.job,
-                "equal": each.equal,
-                "verdict": each.verdict,
-                "from": _stamp(each.since),
-                "to": _stamp(each.until),
-                "matched": len(each.matched),
-                "only_old": [_stamp(at) for at in each.only_old],
-                "only_new": [_stamp(at) for at in each.only_new],
-                "largest_difference": max((abs(old - new).total_seconds() for new, old in each.matched), default=None),
-                "clock_change": each.clock_change,
-            }
-            for each in compared
-        ],
-        "unknown": list(unknown),
+        "job": found.job,
+        "equal": found.equal,
+        "verdict": found.verdict,
+        "from": stamp(found.since),
+        "to": stamp(found.until),
+        "matched": len(found.matched),
+        "only_old": [stamp(at) for at in found.only_old],
+        "only_new": [stamp(at) for at in found.only_new],
+        "largest_difference": max((abs(old - new).total_seconds() for new, old in found.matched), default=None),
+        "clock_change": found.clock_change,
     }
 
 
-def lines(compared: Sequence[Compared], unknown: Sequence[str]) -> Iterator[str]:
-    """The report for a terminal, and what to do next."""
-    for each in compared:
-        yield f"{each.job}: {each.verdict}"
-        for name, times in (("only old", each.only_old), ("only new", each.only_new)):
-            if times:
-                more = f" and {len(times) - SHOWN} more" if len(times) > SHOWN else ""
-                yield f"  {name}: {', '.join(map(_stamp, times[:SHOWN]))}{more}"
-    if unknown:
-        yield f"of no job here: {', '.join(unknown[:SHOWN])}{f' and {len(unknown) - SHOWN} more' if len(unknown) > SHOWN else ''}"
-    ready = [each.job for each in compared if each.equal]
-    yield f"{len(ready)} of {len(compared)} jobs are equal" + (
-        "; put `tickwright claim JOB --` before their old lines, then sync without --shadow" if ready else ""
-    )
-
-
-def _stamp(at: datetime) -> str:
-    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+def compared_lines(found: Compared) -> Iterator[str]:
+    """The verdict, and the starts without a match."""
+    yield f"{found.job}: {found.verdict}"
+    for name, times in (("only old", found.only_old), ("only new", found.only_new)):
+        if times:
+            yield f"  {name}: {some_of([stamp(at) for at in times], SHOWN)}"

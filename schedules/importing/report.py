@@ -9,6 +9,7 @@ from activities.occurrence import stamp
 from schedules.importing.imported import Imported
 from schedules.importing.old_job import CLASSES, JobClass, OldJob, Policy
 from schedules.importing.proof import Proof
+from schedules.text.shown import some_of
 
 MEANING: Final[dict[JobClass, str]] = {
     "exact": "the same as before",
@@ -16,6 +17,7 @@ MEANING: Final[dict[JobClass, str]] = {
     "decide": "written commented out: it needs an answer",
     "cannot": "not written: no spec can express it",
 }
+SHOWN: Final = 5
 WORDS: Final = {"kept": "note", "hint": "hint", "changed": "changed", "question": "question", "refused": "cannot"}
 
 
@@ -75,7 +77,7 @@ def lines(found: Imported) -> Iterator[str]:
         )
     for policies, names in _by_policies(found).items():
         yield ""
-        yield f"policies of {_some(names)}"
+        yield f"policies of {some_of(names, SHOWN)}"
         yield from (f"  {each.what:<12} was: {each.before}; is: {each.after}" for each in policies)
     if found.dropped:
         yield ""
@@ -99,7 +101,7 @@ def markdown(found: Imported) -> str:
                 *(f"- {WORDS[each.kind]}: {each.text} (`{each.id}`)" for each in job.remarks),
             ]
     for policies, names in _by_policies(found).items():
-        parts += ["", f"Policies of {_some(names)}", "", "| | before | after |", "|---|---|---|"]
+        parts += ["", f"Policies of {some_of(names, SHOWN)}", "", "| | before | after |", "|---|---|---|"]
         parts += [f"| {each.what} | {_cell(each.before)} | {_cell(each.after)} |" for each in policies]
     if found.dropped:
         parts += [
@@ -149,10 +151,6 @@ def _by_policies(found: Imported) -> dict[tuple[Policy, ...], list[str]]:
     for name, job in found.jobs.items():
         groups.setdefault(tuple(job.policies), []).append(name)
     return {policies: names for policies, names in groups.items() if policies}
-
-
-def _some(names: list[str], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _cell(text: str) -> str:

@@ -99,10 +99,12 @@ class _Check:
         self.times: dict[str, JobTimes] = {}
         self._project, self._registry, self._now = reading.project, registry, now
         self._locator = Locator(reading.project)
+        self._run_ids = {job.name: job.name for job in reading.project.jobs if not job.direct}
 
     def job(self, partial: PartialJob) -> None:
         """Checks a job as far as it can be read, and keeps its times."""
         job = partial.job
+        self._check_run_id(job)
         if partial.has_handlers:
             for path, message in check_job(job, self._registry, ordered=partial.has_order):
                 self.problems.append(self._locator.problem(job.name, path, message))
@@ -115,6 +117,16 @@ class _Check:
             return
         self.times.setdefault(job.name, times)
         self.problems += placed(errors(job, times), self._locator)
+
+    def _check_run_id(self, job: JobSpec) -> None:
+        """Of two runs with one id at one time Temporal starts one, and each job would show the other's runs as its own."""
+        if job.direct is None:
+            return
+        run_id = job.direct.id or job.name
+        if (other := self._run_ids.setdefault(run_id, job.name)) != job.name:
+            path = ("run", "workflow", "direct", "id") if job.direct.id else ()
+            message = f"the ids of its runs begin with `{run_id}`, as those of the job `{other}` do; write another `direct.id`"
+            self.problems.append(self._locator.problem(job.name, path, message))
 
     def _times(self, job: JobSpec) -> JobTimes:
         return job_times(job, self._project.name, self._now, self._project.calendars_of(job.name))

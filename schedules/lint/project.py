@@ -9,6 +9,7 @@ from schedules.compile.watchdog import own_queues, watched_jobs, watching_queue
 from schedules.lint.finding import Finding
 from schedules.lint.starts import count_starts
 from schedules.text.duration import format_duration
+from schedules.text.shown import some_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -54,10 +55,9 @@ def _watched_from_own_queue(project: Project) -> Iterator[Finding]:
         if watching_queue(job, queues) == job.task_queue and "watchdog-on-own-queue" not in job.lint.ignore:
             blind.setdefault(job.task_queue, []).append(job.name)
     for queue, names in blind.items():
-        more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
         yield Finding(
             "watchdog-on-own-queue",
-            f"`on_missed` of {', '.join(names[:MOST_LISTED])}{more} is watched from the task queue `{queue}` that the jobs run on: "
+            f"`on_missed` of {some_of(names, MOST_LISTED)} is watched from the task queue `{queue}` that the jobs run on: "
             "if all its workers are away, no notice is sent; name another queue with workers in `on_missed: {task_queue: …}`, "
             "or run `tickwright monitor` with its alert rules, or let an outside monitor wait for a `ping`",
         )

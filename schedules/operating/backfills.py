@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionRequest
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.converter import value_to_type
 from temporalio.exceptions import WorkflowAlreadyStartedError
@@ -22,6 +23,8 @@ from activities.contract import (
 )
 from schedules.errors import ServerError, SettingsError, TickwrightError
 from schedules.operating.holes import progress_text
+from schedules.server.calls import Calls
+from schedules.server.pace import Pace
 from schedules.server.workers import Workers
 
 if TYPE_CHECKING:
@@ -66,6 +69,7 @@ class Backfills:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        self._call = Calls(Pace())
 
     async def start(self, observed: ObservedSchedule, request: BackfillRequest) -> None:
         """Leaves it to the workers of the job's task queue, behind one that is just ending. Raises BusyError."""
@@ -147,12 +151,18 @@ class Backfills:
             return Followed(progress, "running")
 
     async def _described(self, job: str) -> WorkflowExecutionDescription | None:
+        handle = self._client.get_workflow_handle(BACKFILL_PREFIX + job)
+
+        async def describe(_request: DescribeWorkflowExecutionRequest, **_options: Any) -> WorkflowExecutionDescription:
+            return await handle.describe(rpc_timeout=RPC_TIMEOUT)
+
+        request = DescribeWorkflowExecutionRequest(namespace=self._client.namespace)
         try:
-            return await self._client.get_workflow_handle(BACKFILL_PREFIX + job).describe(rpc_timeout=RPC_TIMEOUT)
-        except RPCError as error:
-            if error.status == RPCStatusCode.NOT_FOUND:
+            return await self._call("read the backfill", describe, request)
+        except ServerError as error:
+            if error.code == RPCStatusCode.NOT_FOUND.name:
                 return None
-            raise ServerError("read the backfill", error.status.name, error.message) from error
+            raise
 
 
 async def _progress(found: WorkflowExecutionDescription) -> BackfillProgress:

@@ -47,7 +47,8 @@ class Calls:
         self._pace = pace
         self._patience = patience
         self._answered_at = time.monotonic()
-        self._away = False
+        #: Since when no call is answered; None where the last one was.
+        self._silent_since: float | None = None
 
     async def __call__(self, what: str, call: Callable[..., Awaitable[Response]], request: Message) -> Response:
         """The response. Raises ServerError for what the server refuses, ServerAwayError for a server that stays away."""
@@ -83,21 +84,23 @@ class Calls:
 
     async def _once(self, call: Callable[..., Awaitable[Response]], request: Message) -> Response:
         await self._pace.turn()
+        begun = time.monotonic()
         try:
             response = await call(request, retry=False, timeout=RPC_TIMEOUT)
         except RPCError as error:
-            self._note(error.status)
+            self._note(error.status, begun)
             raise
-        self._note(None)
+        self._note(None, begun)
         self._pace.speed_up()
         return response
 
-    def _note(self, status: RPCStatusCode | None) -> None:
+    def _note(self, status: RPCStatusCode | None, begun: float) -> None:
         if status == RPCStatusCode.RESOURCE_EXHAUSTED:
             self._pace.slow_down()
-        self._away = status in AWAY
-        if not self._away:
-            self._answered_at = time.monotonic()
+        if status not in AWAY:
+            self._answered_at, self._silent_since = time.monotonic(), None
+        elif self._silent_since is None:
+            self._silent_since = max(begun, self._answered_at)
 
     def _time_left(self) -> float:
         return max(self._patience - self._silent(), 0.0)
@@ -107,8 +110,8 @@ class Calls:
         return self._silent() > self._patience / 2
 
     def _silent(self) -> float:
-        """Seconds since any call was answered, if the last one was not."""
-        return time.monotonic() - self._answered_at if self._away else 0.0
+        """Seconds for which the server has been asked and has not answered; a time in which nobody asked is no silence."""
+        return 0.0 if self._silent_since is None else time.monotonic() - self._silent_since
 
 
 def _is_about_the_namespace(error: RPCError) -> bool:

@@ -11,6 +11,8 @@ SLOWEST = 1.0
 SLOWER, FASTER = 0.7, 0.1
 """A refusal leaves this part of the rate; each answer adds this much to it."""
 REMEMBERED = 50
+RECENT = 10.0
+"""Seconds after a refusal in which it still counts as the reason."""
 
 
 class Pace:
@@ -26,6 +28,13 @@ class Pace:
         self._free_at = 0.0
         self._slowed_at = float("-inf")
         self._begun: deque[float] = deque(maxlen=REMEMBERED)
+
+    @property
+    def limit(self) -> str:
+        """What keeps requests from being faster; empty where nothing here does."""
+        if self.rate is None or (self.rate == self._most and self._slowed_at < time.monotonic() - RECENT):
+            return f"--rate {self._most:g}" if self._most else ""
+        return "the server, which refuses more requests a second"
 
     async def turn(self) -> None:
         """Waits for the caller's turn."""

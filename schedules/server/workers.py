@@ -20,6 +20,9 @@ from temporalio.client import Client, WorkflowFailureError
 from temporalio.service import RPCError
 
 from activities.contract import OFFER_WORKFLOW, OfferQuestion, WorkerOffer
+from schedules.errors import ServerError
+from schedules.server.calls import Calls
+from schedules.server.pace import Pace
 
 if TYPE_CHECKING:
     from temporalio.client import WorkflowHandle
@@ -30,7 +33,6 @@ SILENT_ROUNDS = 3
 """Without a new answer, after which those that did not answer are given up."""
 ANSWER_SECONDS = 10
 WITHDRAW_SECONDS = 2
-RPC_TIMEOUT = timedelta(seconds=ANSWER_SECONDS)
 
 
 class Workers:
@@ -39,6 +41,7 @@ class Workers:
     def __init__(self, client: Client, answer_seconds: float | None = None) -> None:
         """`answer_seconds` is how long a worker has to answer a question."""
         self._client = client
+        self._call = Calls(Pace())
         self._answer_seconds = ANSWER_SECONDS if answer_seconds is None else answer_seconds
 
     async def polls(self, task_queue: str) -> bool:
@@ -76,8 +79,10 @@ class Workers:
             task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
         )
         try:
-            response = await self._client.workflow_service.describe_task_queue(request, timeout=RPC_TIMEOUT)
-        except RPCError:
+            response = await self._call(
+                "describe the task queue", self._client.workflow_service.describe_task_queue, request
+            )
+        except ServerError:
             return None
         since = datetime.now(UTC) - STALE
         fresh = [poller for poller in response.pollers if poller.last_access_time.ToDatetime(tzinfo=UTC) >= since]
@@ -106,8 +111,10 @@ class Workers:
         """The most bytes that the namespace takes as one blob; 0 where the server does not tell."""
         request = DescribeNamespaceRequest(namespace=self._client.namespace)
         try:
-            response = await self._client.workflow_service.describe_namespace(request, timeout=RPC_TIMEOUT)
-        except RPCError:
+            response = await self._call(
+                "describe the namespace", self._client.workflow_service.describe_namespace, request
+            )
+        except ServerError:
             return 0
         return response.namespace_info.limits.blob_size_limit_error
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from schedules.source.compose import compose
 from schedules.source.construct import Constructor
-from schedules.source.json_text import as_yaml, is_json, not_json
+from schedules.source.json_text import as_yaml, check_json, is_json
 from schedules.source.malformed import Malformed, not_text
 from schedules.source.positions import Positions
-from schedules.text.shown import printable, shown
+from schedules.text.shown import printable
 
 LARGEST = 8_000_000
 _CONFLICT_BEGIN, _CONFLICT_END = (re.compile(mark + rb"(?: |\r?$)", re.MULTILINE) for mark in (rb"^<{7}", rb"^>{7}"))
@@ -43,8 +43,8 @@ def read_document(file: str) -> Document:
     text = _decode(_read(file))
     json_text = file.endswith(".json") or (is_stream(file) and is_json(text))
     root = compose(as_yaml(text) if json_text else text)
-    if json_text and (stray := not_json(root)):
-        raise Malformed.at(stray, f"{shown(stray.value)} is not JSON; put it in quotes if it is text")
+    if json_text:
+        check_json(text, root)
     document = Document(file, Constructor().value(root), Positions(file, root))
     if "apiVersion" in document.data:
         raise _manifest(document)

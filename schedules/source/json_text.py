@@ -10,7 +10,11 @@ import re
 
 import yaml
 
+from schedules.source.malformed import Malformed
+from schedules.text.shown import shown
+
 _LITERAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
+_ZEROS = re.compile(r"-?0[0-9]+")
 _DIFFERS = re.compile(
     r"\\(?:u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})|.)"
     "|(?P<raw>[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff])"
@@ -28,13 +32,33 @@ def is_json(text: str) -> bool:
     return True
 
 
-def not_json(root: yaml.Node) -> yaml.Node | None:
+def check_json(text: str, root: yaml.Node) -> None:
+    """Refuses what YAML alone reads: `NaN`, `007`, text in single quotes, a comma at the end. Raises Malformed."""
+    if stray := _not_json(root):
+        raise Malformed.at(stray, f"{shown(stray.value)} is not JSON; {_advice(stray)}")
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        extra = text[: error.pos].rstrip().endswith(",")
+        advice = "take away the comma before it" if extra else "mend it, or name the file .yaml"
+        raise Malformed(error.lineno - 1, error.colno - 1, f"is not JSON; {advice}") from None
+
+
+def _advice(stray: yaml.ScalarNode) -> str:
+    if stray.style:
+        return "put it in double quotes"
+    if _ZEROS.fullmatch(stray.value):
+        return f'write {stray.value.replace(stray.value.lstrip("-"), stray.value.lstrip("-0") or "0")} for the number, or "{stray.value}" for the text'
+    return "put it in quotes if it is text"
+
+
+def _not_json(root: yaml.Node) -> yaml.ScalarNode | None:
     """The first value or key that only YAML reads as something: `NaN` would be a text."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
         if isinstance(node, yaml.ScalarNode):
-            if not node.style and not _LITERAL.fullmatch(node.value):
+            if node.style not in {None, "", '"'} or (not node.style and not _LITERAL.fullmatch(node.value)):
                 return node
         elif isinstance(node, yaml.MappingNode):
             waiting += [each for pair in reversed(node.value) for each in reversed(pair)]

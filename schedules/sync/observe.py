@@ -6,7 +6,9 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from schedules.plan.fingerprint import ATTRIBUTES
 from schedules.plan.listed import listed_equal
+from schedules.text.shown import some_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from schedules.server.port import Schedules
 
 CONCURRENCY = 20
+SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +34,8 @@ async def observe(
     desired: Mapping[str, DesiredSchedule],
     *,
     deep: bool = False,
-    missing: bool = True,
 ) -> Observed:
-    """The existing schedules among those desired or listed (as the owner's). `deep` describes each, whatever List shows.
-
-    Without `missing`, desired schedules that are not listed are taken to be missing: a create finds out by itself.
-    """
+    """The existing schedules among those desired or listed (as the owner's). `deep` describes each, whatever List shows."""
     known = {entry.id: entry for entry in listed}
     in_sync: frozenset[str] = frozenset()
     if not deep:
@@ -45,8 +44,20 @@ async def observe(
             for name, schedule in desired.items()
             if (entry := known.get(name)) is not None and listed_equal(schedule, entry)
         )
-    ids = (known.keys() | (desired.keys() if missing else frozenset())) - in_sync
+    ids = (known.keys() | desired.keys()) - in_sync
     return Observed(await described(schedules, ids), in_sync)
+
+
+def foreign_attributes(listed: Iterable[ListedSchedule]) -> list[str]:
+    """One warning for each search attribute that somebody has put on schedules of the owner: a sync keeps it, and no spec has it."""
+    found: dict[str, list[str]] = {}
+    for entry in listed:
+        for name in entry.search_attributes.keys() - set(ATTRIBUTES):
+            found.setdefault(name, []).append(entry.id)
+    return [
+        f"the search attribute {name} of {some_of(sorted(jobs), SHOWN)} is in no spec; a sync keeps it"
+        for name, jobs in sorted(found.items())
+    ]
 
 
 async def described(schedules: Schedules, ids: Iterable[str]) -> dict[str, ObservedSchedule]:

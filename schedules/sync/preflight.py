@@ -14,6 +14,7 @@ from activities.steps.template import secrets_used
 from schedules.errors import UndecodableError
 from schedules.spec.handlers import KINDS
 from schedules.text.nearest import nearest
+from schedules.text.shown import some_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -193,5 +194,4 @@ async def _queue(queue: str, needs: Needs, workers: Askable, *, ask: bool) -> li
 
 
 def _names(jobs: list[str]) -> str:
-    more = f" and {len(jobs) - SHOWN} more" if len(jobs) > SHOWN else ""
-    return ", ".join(f"`{job}`" for job in jobs[:SHOWN]) + more
+    return some_of([f"`{job}`" for job in jobs], SHOWN)

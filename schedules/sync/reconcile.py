@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedules.console.progress import progress
@@ -17,7 +16,7 @@ from schedules.sync.zone_check import difference, probes
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from schedules.model import DesiredSchedule, ListedSchedule, Times
@@ -27,17 +26,6 @@ if TYPE_CHECKING:
     from schedules.sync.audit import Audit
 
 
-@dataclass(frozen=True, slots=True)
-class Depth:
-    """How thorough planning is: `deep` describes every schedule; `sure` describes what List does not have before it is created."""
-
-    deep: bool = False
-    sure: bool = True
-
-
-SURE = Depth()
-
-
 async def plan_sync(
     schedules: Schedules,
     owner: str,
@@ -45,13 +33,16 @@ async def plan_sync(
     now: datetime,
     *,
     rules: Rules = USUAL,
-    depth: Depth = SURE,
+    deep: bool = False,
     listed: Sequence[ListedSchedule] | None = None,
 ) -> Plan:
-    """The plan of a sync at `now`; writes nothing. `listed` is what `owned` gave, if it is known. Raises ServerError."""
+    """The plan of a sync at `now`; writes nothing. `listed` is what `owned` gave, if it is known. Raises ServerError.
+
+    `deep` describes every schedule, also those that List shows to be in sync.
+    """
     if listed is None:
         listed = await schedules.owned(owner)
-    found = await observe(schedules, listed, desired, deep=depth.deep, missing=depth.sure or depth.deep)
+    found = await observe(schedules, listed, desired, deep=deep)
     absent = desired.keys() - found.schedules.keys() - found.in_sync
     over = frozenset(name for name in absent if _over(desired[name].times, now))
     return make_plan(owner, desired, found.schedules, now, rules=rules, in_sync=found.in_sync, over=over)
@@ -63,17 +54,24 @@ def _over(times: Times, now: datetime) -> bool:
 
 
 async def apply_plan(
-    plan: Plan, schedules: Schedules, stop: asyncio.Event, audit: Audit | None = None, *, replans: int = REPLANS
+    plan: Plan,
+    schedules: Schedules,
+    stop: asyncio.Event,
+    audit: Audit | None = None,
+    *,
+    replans: int = REPLANS,
+    limit: Callable[[], str] = str,
 ) -> list[Applied]:
     """The fate of every change. Once `stop` is set, those under way finish and no more are begun.
 
-    With an `audit` each write is logged on standard error; without one the notes alone say who it was.
+    With an `audit` each write is logged on standard error; without one the notes alone say who it was. `limit` names what
+    holds requests back, for who waits.
     """
     if any(change.desired is not None for change in plan.changes):
         missing = await schedules.missing_attributes()
         if missing:
             await schedules.add_attributes(missing)
-    with progress(len(plan.changes)) as advance:
+    with progress(len(plan.changes), limit) as advance:
 
         def report(applied: Applied) -> None:
             if audit:

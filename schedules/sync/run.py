@@ -20,8 +20,9 @@ from schedules.source.files import would_be_read
 from schedules.source.modules import is_reference
 from schedules.sync.apply import REPLANS
 from schedules.sync.audit import audit_of
+from schedules.sync.observe import foreign_attributes
 from schedules.sync.preflight import preflight, unregistered
-from schedules.sync.reconcile import Depth, apply_plan, plan_sync, zone_warnings
+from schedules.sync.reconcile import apply_plan, plan_sync, zone_warnings
 from schedules.views.plan import document, result_text
 from schedules.views.plan_lines import plan_lines
 from schedules.views.plan_markdown import plan_markdown
@@ -57,7 +58,8 @@ class SyncRun:
         self._desired = sealed(desired, active_key(client.data_converter))
         self._now = now
         self._client = client
-        self._gateway = TemporalGateway(client, Pace(options.rate))
+        self._pace = Pace(options.rate)
+        self._gateway = TemporalGateway(client, self._pace)
         self._look = options.look
 
     async def run(self, listed: Sequence[ListedSchedule]) -> int:
@@ -70,6 +72,8 @@ class SyncRun:
         found = await self._preflight(plan)
         refusal = _refusal(plan, self._options, found, look=self._look)
         others = [*_over(plan), *await self._before_a_sync(plan)]
+        if self._look or self._options.deep:
+            others += foreign_attributes(listed)
         _say_warnings(others if isinstance(refusal, PreflightError) else [*found, *others])  # It tells what was found.
         warnings = [*found, *others]
         if refusal or self._look:
@@ -85,13 +89,10 @@ class SyncRun:
         return kept.plan
 
     async def _plan(self, listed: Sequence[ListedSchedule], rules: Rules | None) -> Plan:
-        """A plan that people will look at, or may take over what others own, describes all that it is not sure of."""
         options = self._options
         rules = rules or Rules(prune=options.prune, adopt=options.adopt)
-        sure = self._look or rules.adopt or bool(options.apply_plan)
-        depth = Depth(deep=options.deep, sure=sure)
         return await plan_sync(
-            self._gateway, self._owner, self._desired, self._now, rules=rules, depth=depth, listed=listed
+            self._gateway, self._owner, self._desired, self._now, rules=rules, deep=options.deep, listed=listed
         )
 
     async def _preflight(self, plan: Plan) -> list[str]:
@@ -127,7 +128,7 @@ class SyncRun:
             say_lines(plan_lines(plan))
         stop, caught = stop_on_signals()
         audit = audit_of(self._options.paths)
-        results = await apply_plan(plan, self._gateway, stop, audit, replans=replans)
+        results = await apply_plan(plan, self._gateway, stop, audit, replans=replans, limit=lambda: self._pace.limit)
         if not caught and not any(item.error == NOT_TRIED for item in results):
             warnings = [*warnings, *await self._zone_warnings(results)]
         self._document(plan, results, warnings, interrupted=bool(caught))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from schedules.text.shown import some_of
+
 _ALIKE = 0.7
 _AS_GOOD_AS_THE_BEST = 0.05
 _MOST = 3
@@ -62,5 +64,4 @@ def suggestion(word: str, known: Iterable[str], what: str) -> str:
         return f"did you mean {' or '.join(f'`{match}`' for match in close)}?"
     if not words:
         return f"there are no {what}"
-    rest = f" and {len(words) - _MOST_LISTED:,} more" if len(words) > _MOST_LISTED else ""
-    return f"known {what}: {', '.join(words[:_MOST_LISTED])}{rest}"
+    return f"known {what}: {some_of(words, _MOST_LISTED)}"

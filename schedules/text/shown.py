@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 _LONGEST = 60
 
@@ -29,3 +30,8 @@ def shown(value: object) -> str:
 def printable(text: str) -> str:
     """One line that shows as it is: what others wrote on the server may hold anything."""
     return "".join(char if char.isprintable() else "␣" for char in text)
+
+
+def some_of(names: Sequence[str], most: int) -> str:
+    """`a, b, c and 4 more`."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")

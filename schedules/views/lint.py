@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from schedules.text.shown import some_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,8 +20,7 @@ def left_out_lines(names: Sequence[str]) -> list[str]:
     """One line about the files of folders that are not read as specs; none where there are none."""
     if not names:
         return []
-    more = f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
-    return [f"not read, because only .yaml, .yml and .json files are specs: {', '.join(names[:MOST_LISTED])}{more}"]
+    return [f"not read, because only .yaml, .yml and .json files are specs: {some_of(names, MOST_LISTED)}"]
 
 
 def summary(project: Project, found: Sequence[Problem]) -> str:

@@ -23,7 +23,7 @@ from schedules.plan.plan import Applied
 from schedules.server.port import Schedules
 from schedules.sync.apply import Applier
 from schedules.sync.audit import Audit
-from schedules.sync.reconcile import Depth, plan_sync
+from schedules.sync.reconcile import plan_sync
 from schedules.testing import Fault, Habits, SchedulesInMemory
 from tests.factories import NOW, desired
 
@@ -64,9 +64,9 @@ def of(name: str, part: int, owner: str = OWNER) -> DesiredSchedule:
     return replace(desired(name, owner=owner), **PARTS[part])
 
 
-async def sync_once(schedules: Schedules, specs: dict[str, DesiredSchedule], depth: Depth) -> list[Applied]:
+async def sync_once(schedules: Schedules, specs: dict[str, DesiredSchedule], *, deep: bool) -> list[Applied]:
     """As `apply_plan`, but it does not wait between two looks."""
-    plan = await plan_sync(schedules, OWNER, specs, NOW, depth=depth)
+    plan = await plan_sync(schedules, OWNER, specs, NOW, deep=deep)
     if missing := await schedules.missing_attributes():
         await schedules.add_attributes(missing)
     return await Applier(plan, schedules, AUDIT, read_back_waits=[0] * 8).apply(asyncio.Event(), lambda _: None)
@@ -74,7 +74,7 @@ async def sync_once(schedules: Schedules, specs: dict[str, DesiredSchedule], dep
 
 async def quiet(schedules: Schedules, specs: dict[str, DesiredSchedule], *, deep: bool) -> list[Applied]:
     """A sync in which nothing fails but what others own."""
-    results = await sync_once(schedules, specs, Depth(deep=deep, sure=not deep))
+    results = await sync_once(schedules, specs, deep=deep)
     for item in results:
         assert item.result != "failed" or item.change.conflict, item
     return results
@@ -126,17 +126,17 @@ class Life(RuleBasedStateMachine):
 
     @rule(
         count=st.integers(1, 3),
-        depth=st.builds(Depth, st.booleans(), st.booleans()),
+        deep=st.booleans(),
         failing=st.booleans(),
         killed=st.booleans(),
         meanwhile=st.lists(st.tuples(st.integers(0, 15), deeds), max_size=3),
     )
-    def sync(self, count: int, depth: Depth, failing: bool, killed: bool, meanwhile: list[tuple[int, Deed]]) -> None:
+    def sync(self, count: int, deep: bool, failing: bool, killed: bool, meanwhile: list[tuple[int, Deed]]) -> None:
         """So many at once, each with one job fewer than the one before; calls may fail, the syncs be killed at any moment."""
         self.declare()
         if failing:
             self.twin.fault_of = self.faults()
-        syncs = [sync_once(self.twin, dict(list(self.specs.items())[given:]), depth) for given in range(count)]
+        syncs = [sync_once(self.twin, dict(list(self.specs.items())[given:]), deep=deep) for given in range(count)]
         self.known = frozenset(self.twin.kept)
         self.runner.run(self.all_at_once(syncs, meanwhile, killed=killed))
         self.known = frozenset()

@@ -16,7 +16,7 @@ from schedules.plan.differences import differences
 from schedules.plan.plan import Applied
 from schedules.server.gateway import TemporalGateway
 from schedules.sync.audit import Audit
-from schedules.sync.reconcile import Depth, apply_plan, plan_sync
+from schedules.sync.reconcile import apply_plan, plan_sync
 from tests.contract.world import ServerWorld
 from tests.factories import NOW, desired
 
@@ -63,7 +63,7 @@ class Life:
 
     async def sync(self, specs: dict[str, DesiredSchedule], *, deep: bool) -> list[Applied]:
         gateway = TemporalGateway(self.world.client)
-        plan = await plan_sync(gateway, self.owner, specs, NOW, depth=Depth(deep=deep, sure=deep))
+        plan = await plan_sync(gateway, self.owner, specs, NOW, deep=deep)
         return await apply_plan(plan, gateway, asyncio.Event(), replans=3)
 
     async def syncs(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -74,6 +75,17 @@ async def test_a_server_that_stays_away_is_given_up_once_for_all_calls() -> None
     await some("describe", server, REQUEST)
     server.statuses = [RPCStatusCode.UNAVAILABLE, None]
     assert await some("describe", server, REQUEST) == "x"
+
+
+async def test_one_timeout_after_a_long_silence_of_ours_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sync compiles for a minute, and the first change after that meets one timeout."""
+    now = [1000.0]
+    monkeypatch.setattr(calls, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    some = Calls(Pace())
+    now[0] += 60
+    server = Server(RPCStatusCode.DEADLINE_EXCEEDED, None)
+    assert await some("update", server, REQUEST) == "x"
+    assert len(server.called) == 2
 
 
 async def test_a_server_that_answers_others_is_not_away() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from schedules.console.progress import Lines
+from schedules.console.progress import Lines, Reason
 from schedules.notes import may_overwrite
 from schedules.plan.change import Delete, Update
 from schedules.plan.differences import FieldDiff
@@ -111,8 +111,26 @@ def test_without_git_there_is_somebody_all_the_same(
 
 def test_progress_in_a_log_is_a_line_every_five_seconds() -> None:
     now, said = [0.0], list[str]()
-    lines = Lines(100, said.append, lambda: now[0])
+    lines = Lines(100, said.append, lambda: now[0], lambda: "--rate 4")
     for _ in range(50):
         now[0] += 0.25
         lines()
-    assert said == ["20 of 100 changes, 4 a second, 20 s to go", "40 of 100 changes, 4 a second, 15 s to go"]
+    assert said == [
+        "20 of 100 changes, 4.0 a second, 20 s to go; limited by --rate 4",
+        "40 of 100 changes, 4.0 a second, 15 s to go; limited by --rate 4",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("limit", "processor", "said"),
+    [
+        ("--rate 4", 1.0, "--rate 4"),
+        ("", 0.9, "this machine's processor"),
+        ("", 0.3, "the server, which takes this long to answer"),
+    ],
+)
+def test_who_waits_is_told_what_takes_the_time(limit: str, processor: float, said: str) -> None:
+    now = [0.0]
+    reason = Reason(lambda: limit, lambda: now[0], lambda: processor * now[0])
+    now[0] = 10.0
+    assert reason() == said

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schedules.model import Policies, RuntimeState
-from schedules.sync.observe import observe
-from schedules.sync.reconcile import Depth, plan_sync
+from schedules.model import ListedSchedule, Policies, RuntimeState
+from schedules.sync.observe import foreign_attributes, observe
+from schedules.sync.reconcile import plan_sync
 from schedules.testing import Habits, SchedulesInMemory
 from tests.factories import NOW, desired
 
@@ -50,12 +50,9 @@ async def test_a_deep_look_describes_all() -> None:
     assert twin.calls.count("describe") == 3
 
 
-async def test_what_list_does_not_have_is_looked_up_or_left_to_the_create() -> None:
+async def test_what_list_does_not_have_is_looked_up() -> None:
     twin = await twin_with("a")
-    listed = await twin.owned(OWNER)
-    await observe(twin, listed, JOBS)
-    assert twin.calls.count("describe") == 2
-    await observe(twin, listed, JOBS, missing=False)
+    await observe(twin, await twin.owned(OWNER), JOBS)
     assert twin.calls.count("describe") == 2
 
 
@@ -68,7 +65,7 @@ async def test_a_schedule_that_list_does_not_have_yet_is_not_made_again() -> Non
 async def test_the_plan_is_the_same_at_both_depths_where_list_shows_all() -> None:
     twin = await twin_with("a", "b")
     twin.edit("a", state=RuntimeState(True, "ask Ann"))
-    shallow, deep = [await plan_sync(twin, OWNER, JOBS, NOW, depth=Depth(deep=deep)) for deep in (False, True)]
+    shallow, deep = [await plan_sync(twin, OWNER, JOBS, NOW, deep=deep) for deep in (False, True)]
     assert shallow == deep
     assert [(change.verb, change.job) for change in shallow.changes] == [("create", "c")]
 
@@ -77,3 +74,28 @@ async def test_a_namespace_without_our_search_attributes_owns_nothing() -> None:
     twin = SchedulesInMemory(attributes=())
     plan = await plan_sync(twin, OWNER, JOBS, NOW)
     assert [change.verb for change in plan.changes] == ["create"] * 3
+
+
+async def test_what_others_have_is_an_update_in_every_plan() -> None:
+    """A sync and its `--check` must count alike: List by owner does not show what belongs to nobody."""
+    twin = await twin_with("a")
+    await twin.create(replace(JOBS["b"], owner="other/default"))
+    plan = await plan_sync(twin, OWNER, JOBS, NOW)
+    assert [(change.verb, change.job) for change in plan.changes] == [("update", "b"), ("create", "c")]
+
+
+def test_search_attributes_that_no_spec_has_are_named() -> None:
+    ours = {"TickwrightOwner": OWNER, "TickwrightHash": "1"}
+    listed = [
+        ListedSchedule(name, JOBS["a"].times, "W", search_attributes={**ours, **more})
+        for name, more in {
+            "a": {},
+            "e": {"Team": "x"},
+            "b": {"Team": "y"},
+            "c": {"Team": "y"},
+            "d": {"Team": "y"},
+        }.items()
+    ]
+    assert foreign_attributes(listed) == [
+        "the search attribute Team of b, c, d and 1 more is in no spec; a sync keeps it"
+    ]
