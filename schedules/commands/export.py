@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from temporalio.client import Client
 
-    from schedules.views.spec import Exported
+    from schedules.importing.formats.temporal import Exported
 
 COMPLETE, INCOMPLETE = 0, 1
 HEAD = """\
@@ -75,16 +75,31 @@ async def _connected(options: argparse.Namespace) -> int:
 
 async def _exported(client: Client, options: argparse.Namespace) -> tuple[list[Exported], int]:
     """What became of each schedule without an owner, by id, and how many have one."""
+    from schedules.importing.formats.temporal import export_schedule
     from schedules.server.gateway import TemporalGateway
     from schedules.sync.observe import described
-    from schedules.views.spec import export_schedule
 
     gateway, now = TemporalGateway(client), datetime.now(UTC)
     listed = await gateway.listed(options.query)
     free = [entry.id for entry in listed if entry.owner is None]
     schedules = await described(gateway, free)
     found = [_readable(export_schedule(each, options.project, now)) for _, each in sorted(schedules.items())]
-    return found, len(listed) - len(free)
+    return without_shared_ids(found), len(listed) - len(free)
+
+
+def without_shared_ids(found: Sequence[Exported]) -> list[Exported]:
+    """Leaves out each schedule whose runs have the ids of another's: the jobs of a project must have ids of their own."""
+    known: dict[str, str] = {}
+    kept: list[Exported] = []
+    for item in found:
+        if item.job is not None:
+            run_id = item.job["run"]["workflow"]["direct"].get("id", item.id)
+            if (other := known.setdefault(run_id, item.id)) != item.id:
+                why = f"its runs have the workflow id `{run_id}`, as those of {other}; give one of the two another in Temporal"
+                kept.append(replace(item, job=None, lost=(why,), kept=()))
+                continue
+        kept.append(item)
+    return kept
 
 
 def _readable(item: Exported) -> Exported:

@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from schedules.importing.imported import Imported, Settings
 
 DONE, FAILED, QUESTIONS = 0, 1, 3
-FORMATS = ("crontab", "cron.d", "cronjob", "systemd", "celery", "eventbridge", "airflow", "apscheduler")
+FORMATS = (
+    *("crontab", "cron.d", "cronjob", "systemd", "celery", "eventbridge", "airflow", "apscheduler"),
+    *("github", "argo", "nomad", "sidekiq-cron", "solid-queue", "app-engine"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
     parser.description = (
-        "Write a spec file from a crontab, files of /etc/cron.d, Kubernetes CronJobs, systemd timers, Celery beat, EventBridge, Airflow "
-        "or APScheduler, and a report that compares the times of both systems over a year. Nothing that is imported is run. "
+        "Write a spec file from the jobs of another system, and a report that compares the times of both systems over a year. "
+        "Nothing that is imported is run. "
         "Exit codes: 0 every job is written; 1 the file exists and differs, or with --strict a job is not exact; "
         "2 wrong call or source; 3 a job needs an answer."
     )

@@ -22,6 +22,7 @@ from schedules.lint.findings import findings
 from schedules.lint.load import load_readable
 from schedules.spec.job import JobSpec
 from schedules.text.duration import parse_duration
+from schedules.text.zone import check_timezone
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Imported:
 def import_jobs(loaded: Loaded, settings: Settings, now: datetime) -> Imported:
     """Every job with its proof; whatever lint would say of the file is among the remarks."""
     jobs, proofs = dict[str, OldJob](), dict[str, Proof]()
-    for name, job in named(loaded.jobs).items():
+    for name, job in named(list(map(_in_a_zone, loaded.jobs))).items():
         jobs[name], proof = _proven(name, _clock_policy(job, now), settings, now)
         if proof is not None:
             proofs[name] = proof
@@ -58,6 +59,17 @@ def import_jobs(loaded: Loaded, settings: Settings, now: datetime) -> Imported:
 
 def _text(jobs: Mapping[str, OldJob], dropped: Sequence[Dropped], settings: Settings) -> str:
     return spec_text(jobs, dropped, settings.project, settings.timezone, settings.timeout)
+
+
+def _in_a_zone(job: OldJob) -> OldJob:
+    """A zone that there is not has no times to compare."""
+    if "timezone" not in job.job:
+        return job
+    try:
+        check_timezone(str(job.job["timezone"]))
+    except ValueError as error:
+        return replace(job, rule=None).saying(Remark("timezone", "question", f"its zone {error}"))
+    return job
 
 
 def _clock_policy(job: OldJob, now: datetime) -> OldJob:

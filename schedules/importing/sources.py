@@ -4,22 +4,44 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal, get_args
 
 from schedules.importing.formats.airflow import load_airflow
+from schedules.importing.formats.app_engine import load_app_engine
 from schedules.importing.formats.apscheduler import load_apscheduler
+from schedules.importing.formats.argo import load_cron_workflows
 from schedules.importing.formats.celery import load_celery
 from schedules.importing.formats.celery_dump import load_celery_dump
 from schedules.importing.formats.cronjob import load_cronjobs
 from schedules.importing.formats.crontab import load_crontab
 from schedules.importing.formats.eventbridge import load_eventbridge
+from schedules.importing.formats.github import load_github
+from schedules.importing.formats.nomad import load_nomad
+from schedules.importing.formats.ruby import load_ruby
 from schedules.importing.formats.systemd import load_timers
 from schedules.importing.old_job import Dropped, Loaded
 from schedules.importing.problem import SourceError
+from schedules.source.document import is_stream
 
-Format = Literal["crontab", "cron.d", "cronjob", "systemd", "celery", "eventbridge", "airflow", "apscheduler"]
+Format = Literal[
+    "crontab",
+    "cron.d",
+    "cronjob",
+    "systemd",
+    "celery",
+    "eventbridge",
+    "airflow",
+    "apscheduler",
+    "github",
+    "argo",
+    "nomad",
+    "sidekiq-cron",
+    "solid-queue",
+    "app-engine",
+]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 LARGEST: Final = 5_000_000
 """Bytes of one source."""
@@ -32,7 +54,20 @@ _ENDINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "eventbridge": (".json", ".yaml", ".yml", ".template"),
     "airflow": (".py",),
     "apscheduler": (".py",),
+    "github": (".yaml", ".yml"),
+    "argo": (".yaml", ".yml", ".json"),
+    "nomad": (".json",),
+    "sidekiq-cron": (".yaml", ".yml"),
+    "solid-queue": (".yaml", ".yml"),
+    "app-engine": (".yaml", ".yml"),
 }
+_CONTENTS: Final[tuple[tuple[Format, re.Pattern[str]], ...]] = (
+    ("argo", re.compile(r"""["']?kind["']?\s*:\s*["']?CronWorkflow""")),
+    ("cronjob", re.compile(r"""["']?kind["']?\s*:\s*["']?CronJob""")),
+    ("celery", re.compile(r'"django_celery_beat\.')),
+    ("eventbridge", re.compile(r"AWS::(?:Scheduler|Events)::|aws_scheduler_schedule|aws_cloudwatch_event_rule")),
+    ("nomad", re.compile(r'"TaskGroups"\s*:')),
+)
 
 
 def load_sources(sources: Sequence[str], given: Format | None, zone: str) -> Loaded:
@@ -46,30 +81,34 @@ def load_sources(sources: Sequence[str], given: Format | None, zone: str) -> Loa
     formats = {name: given or _detected(name, text) for name, text in texts.items()}
     timers = {name: text for name, text in texts.items() if formats[name] == "systemd"}
     loaded = [load_timers(timers, zone)] if timers else []
-    loaded += [_load(name, text, formats[name], zone) for name, text in texts.items() if formats[name] != "systemd"]
-    return Loaded(
-        [job for each in loaded for job in each.jobs], [*dropped, *(line for each in loaded for line in each.dropped)]
-    )
+    loaded += [_LOADERS[formats[name]](text, name, zone) for name, text in texts.items() if formats[name] != "systemd"]
+    jobs = [job for each in loaded for job in each.jobs]
+    dropped += (line for each in loaded for line in each.dropped)
+    if not jobs and not dropped:
+        raise SourceError(f"{', '.join(sources)}: no job in it; is it what you meant to import?")
+    return Loaded(jobs, dropped)
 
 
-def _load(name: str, text: str, kind: Format, zone: str) -> Loaded:
-    match kind:
-        case "crontab" | "cron.d":
-            return load_crontab(text, name, zone, users=kind == "cron.d")
-        case "cronjob":
-            return load_cronjobs(text, name, zone)
-        case "celery":
-            return (
-                load_celery_dump(text, name, zone) if text.lstrip().startswith("[") else load_celery(text, name, zone)
-            )
-        case "eventbridge":
-            return load_eventbridge(text, name)
-        case "airflow":
-            return load_airflow(text, name, zone)
-        case "apscheduler":
-            return load_apscheduler(text, name, zone)
-        case "systemd":
-            return load_timers({name: text}, zone)
+def _load_celery(text: str, name: str, zone: str) -> Loaded:
+    return load_celery_dump(text, name, zone) if text.lstrip().startswith("[") else load_celery(text, name, zone)
+
+
+_LOADERS: Final[Mapping[Format, Callable[[str, str, str], Loaded]]] = {
+    "crontab": partial(load_crontab, users=False),
+    "cron.d": partial(load_crontab, users=True),
+    "cronjob": load_cronjobs,
+    "systemd": lambda text, name, zone: load_timers({name: text}, zone),
+    "celery": _load_celery,
+    "eventbridge": lambda text, name, _zone: load_eventbridge(text, name),
+    "airflow": load_airflow,
+    "apscheduler": load_apscheduler,
+    "github": lambda text, name, _zone: load_github(text, name),
+    "argo": load_cron_workflows,
+    "nomad": lambda text, name, _zone: load_nomad(text, name),
+    "sidekiq-cron": partial(load_ruby, enqueue="perform_async"),
+    "solid-queue": partial(load_ruby, enqueue="perform_later"),
+    "app-engine": lambda text, name, _zone: load_app_engine(text, name),
+}
 
 
 def _files(source: str, given: Format | None) -> tuple[dict[str, str], list[Dropped]]:
@@ -103,7 +142,7 @@ def _files(source: str, given: Format | None) -> tuple[dict[str, str], list[Drop
 
 def _read(path: Path) -> str:
     try:
-        if not path.is_file():
+        if not (path.is_file() or is_stream(str(path))):
             raise SourceError(f"{path}: {'not a file' if path.exists() else 'no such file'}")
         with path.open("rb") as file:
             return _text(str(path), file.read(LARGEST + 1))
@@ -126,21 +165,25 @@ def _text(name: str, data: bytes) -> str:
 def _detected(name: str, text: str) -> Format:
     """The format, where name and content leave no doubt. Raises SourceError."""
     path = Path(name)
-    if path.suffix in {".timer", ".service"}:
-        return "systemd"
-    if path.suffix == ".crontab":
-        return "crontab"
-    if path.parent.name == "cron.d" or name == "/etc/crontab":
-        return "cron.d"
-    if path.suffix == ".py" and (found := _python_format(text)):
+    if found := _named_format(path) or (_python_format(text) if path.suffix == ".py" else None):
         return found
-    if re.search(r"""["']?kind["']?\s*:\s*["']?CronJob""", text):
-        return "cronjob"
-    if '"django_celery_beat.' in text:
-        return "celery"
-    if re.search(r"AWS::(?:Scheduler|Events)::|aws_scheduler_schedule|aws_cloudwatch_event_rule", text):
-        return "eventbridge"
+    for kind, pattern in _CONTENTS:
+        if pattern.search(text):
+            return kind
     raise SourceError(f"{name}: its format is not certain; give --from with one of {', '.join(FORMATS)}")
+
+
+def _named_format(path: Path) -> Format | None:
+    """By names that nothing else has."""
+    folder = path.parent
+    names: tuple[tuple[bool, Format], ...] = (
+        (path.suffix in {".timer", ".service"}, "systemd"),
+        (path.suffix == ".crontab", "crontab"),
+        (folder.name == "cron.d" or str(path) == "/etc/crontab", "cron.d"),
+        ((folder.parent.name, folder.name) == (".github", "workflows"), "github"),
+        (path.name == "recurring.yml", "solid-queue"),
+    )
+    return next((kind for fits, kind in names if fits), None)
 
 
 def _python_format(text: str) -> Format | None:

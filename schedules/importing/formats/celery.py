@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from schedules.importing import fields
 from schedules.importing.formats.python_source import Call, Reader, Unknown, dotted, parsed, plain, whole_seconds
+from schedules.importing.literal import literal
 from schedules.importing.old_job import Dropped, Loaded, OldJob, Policy, Remark
 from schedules.importing.problem import ImportProblem
 from schedules.importing.rules import GridRule, OldRule
@@ -174,18 +175,9 @@ def params_of(args: Any, kwargs: Any, remarks: list[Remark]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for key, value in (("args", args), ("kwargs", kwargs)):
         if value and plain(value):
-            made[key] = _literal(list(value) if isinstance(value, tuple) else value)
+            made[key] = literal(list(value) if isinstance(value, tuple) else value)
         elif value:
             remarks.append(
                 Remark("arguments", "question", f"its {key} cannot be read without running the file: what are they?")
             )
     return made
-
-
-def _literal(value: Any) -> Any:
-    """The value with braces doubled, which are templates in a spec."""
-    if isinstance(value, str):
-        return value.replace("{", "{{").replace("}", "}}")
-    if isinstance(value, list | tuple):
-        return [_literal(each) for each in value]
-    return {key: _literal(each) for key, each in value.items()} if isinstance(value, dict) else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from activities.occurrence import stamp
@@ -24,6 +25,7 @@ from schedules.importing.formats.python_source import Unknown, whole_seconds
 from schedules.importing.old_job import Loaded, OldJob, Remark
 from schedules.importing.problem import ImportProblem, SourceError
 from schedules.importing.rules import GridRule, OldRule, OnceRule
+from schedules.importing.shape import loaded
 from schedules.text.duration import format_duration
 
 PERIODS: Final = {"seconds": 1, "minutes": 60, "hours": 3_600, "days": 86_400}
@@ -43,8 +45,9 @@ def load_celery_dump(text: str, file: str, zone: str) -> Loaded:
         )
     tables: dict[str, dict[Any, Mapping[str, Any]]] = {}
     for row in rows:
-        tables.setdefault(str(row.get("model")).rpartition(".")[2], {})[row.get("pk")] = row["fields"]
-    return Loaded([_dumped(file, row, tables, zone) for row in tables.get("periodictask", {}).values()])
+        tables.setdefault(str(row.get("model")).rpartition(".")[2], {})[str(row.get("pk"))] = row["fields"]
+    tasks = tables.get("periodictask", {}).values()
+    return loaded(file, ((str(row.get("name")), partial(_dumped, file, row, tables, zone)) for row in tasks))
 
 
 def _dumped(
@@ -97,7 +100,7 @@ def _dumped_schedule(
     for kind in ("crontab", "interval", "clocked", "solar"):
         if row.get(kind) is None:
             continue
-        found = tables.get(f"{kind}schedule", {}).get(row[kind])
+        found = tables.get(f"{kind}schedule", {}).get(str(row[kind]))
         if found is None:
             raise ImportProblem(f"its {kind} schedule {row[kind]} is not in the dump")
         if kind == "crontab":

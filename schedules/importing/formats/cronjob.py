@@ -6,86 +6,25 @@ Times follow robfig/cron v3 in the zone of `timeZone`; policies follow the CronJ
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-import yaml
-
 from schedules.importing import fields
 from schedules.importing.formats.cronjob_remarks import OVERLAPS, backoff_limit, mapping_of, policies_of, remarks_of
-from schedules.importing.old_job import Dropped, Loaded, OldJob, Remark
+from schedules.importing.formats.manifests import load_objects
+from schedules.importing.literal import literal
+from schedules.importing.old_job import Loaded, OldJob, Remark
 from schedules.importing.problem import ImportProblem
 from schedules.importing.rules import OldRule
 from schedules.text.duration import format_duration
 
-MOST_VALUES: Final = 100_000
-"""Values of one document, aliases followed: a YAML bomb has more."""
 LITERAL: Final = {"gap": "skip", "repeat": "both"}
-_TEMPLATE_ENGINE: Final = re.compile(r"\{\{.*?\}\}")
 
 
 def load_cronjobs(text: str, file: str, zone: str) -> Loaded:
     """The CronJobs among the documents; anything else is dropped with its kind."""
-    jobs, dropped = list[OldJob](), list[Dropped]()
-    for line, document in _documents(text):
-        try:
-            for item in _items(_parsed(document)):
-                found = _cronjob(item, file, zone)
-                if isinstance(found, OldJob):
-                    jobs.append(found)
-                else:
-                    dropped.append(Dropped(file, line, found))
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            why = (
-                "placeholders of a template engine: render it first (`helm template`)"
-                if _TEMPLATE_ENGINE.search(document)
-                else str(getattr(error, "problem", error))
-            )
-            dropped.append(Dropped(file, line + (mark.line if mark else 0), f"not YAML: {why}"))
-        except (ImportProblem, RecursionError) as problem:
-            dropped.append(Dropped(file, line, str(problem) or "nested too deep"))
-    return Loaded(jobs, dropped)
-
-
-def _documents(text: str) -> Iterator[tuple[int, str]]:
-    """Each document with the number of its first line, so that one that is broken does not take the others with it."""
-    start, lines = 1, list[str]()
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.startswith("---"):
-            yield start, "\n".join(lines)
-            start, lines = number, [line.removeprefix("---")]
-        else:
-            lines.append(line)
-    yield start, "\n".join(lines)
-
-
-def _parsed(document: str) -> Any:
-    data = yaml.load(document, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  a safe loader
-    if sum(1 for _ in _values(data)) > MOST_VALUES:
-        raise ImportProblem(f"it stands for more than {MOST_VALUES:,} values")
-    return data
-
-
-def _values(data: Any) -> Iterator[Any]:
-    """All values, until there are too many."""
-    stack, count = [data], 0
-    while stack and count <= MOST_VALUES:
-        each = stack.pop()
-        count += 1
-        yield each
-        stack.extend(each.values() if isinstance(each, dict) else each if isinstance(each, list) else ())
-
-
-def _items(data: Any) -> Iterator[Mapping[str, Any]]:
-    if isinstance(data, dict) and str(data.get("kind", "")).endswith("List") and isinstance(data.get("items"), list):
-        for item in data["items"]:
-            yield from _items(item)
-    elif isinstance(data, dict):
-        yield data
-    elif data is not None:
-        raise ImportProblem("not a Kubernetes object: a mapping with `kind` was expected")
+    return load_objects(text, file, lambda item: _cronjob(item, file, zone))
 
 
 def _cronjob(item: Mapping[str, Any], file: str, zone: str) -> OldJob | str:
@@ -106,13 +45,13 @@ def _cronjob(item: Mapping[str, Any], file: str, zone: str) -> OldJob | str:
     rule = None
     try:
         zone = str(spec.get("timeZone") or zone)
-        rule = _rule(schedule, zone)
+        rule = rule_of(schedule, zone)
     except ImportProblem as problem:
         remarks.append(Remark("schedule", "refused", str(problem)))
-    job |= {"schedule": _entry(schedule), "timezone": zone, "dst": LITERAL, **_policies(spec, job_spec)}
+    job |= {"schedule": entry_of(schedule), "timezone": zone, "dst": LITERAL, **_policies(spec, job_spec)}
     if labels := {str(key): str(value) for key, value in mapping_of(meta, "labels").items()}:
         job["labels"] = labels
-    job["run"] = _run(pod)
+    job["run"] = run_of(pod)
     return OldJob(
         file,
         0,
@@ -126,13 +65,15 @@ def _cronjob(item: Mapping[str, Any], file: str, zone: str) -> OldJob | str:
     )
 
 
-def _rule(schedule: str, zone: str) -> OldRule:
+def rule_of(schedule: str, zone: str) -> OldRule:
+    """What the expression means to robfig/cron. Raises ImportProblem."""
     if schedule.startswith(("CRON_TZ=", "TZ=")):
         raise ImportProblem("CRON_TZ in schedule: Kubernetes itself refuses it; write `timeZone`")
     return fields.robfig(schedule, zone)
 
 
-def _entry(schedule: str) -> Any:
+def entry_of(schedule: str) -> Any:
+    """The entry of the spec for an expression."""
     if schedule.startswith("@every "):
         try:
             return {"every": format_duration(fields.go_duration(schedule.removeprefix("@every ")))}
@@ -160,11 +101,11 @@ def _seconds(data: Mapping[str, Any], key: str) -> timedelta | None:
     return timedelta(seconds=value) if isinstance(value, int) and value > 0 else None
 
 
-def _run(pod: Mapping[str, Any]) -> dict[str, Any]:
+def run_of(pod: Mapping[str, Any]) -> dict[str, Any]:
     """The command of the first container; what makes it an image's command is said in a question."""
     container = next((each for each in pod.get("containers") or () if isinstance(each, dict)), {})
     words = [str(word) for key in ("command", "args") for word in (container.get(key) or ())]
-    run: dict[str, Any] = {"argv": [word.replace("{", "{{").replace("}", "}}") for word in words] or ["./entrypoint"]}
+    run: dict[str, Any] = {"argv": literal(words) or ["./entrypoint"]}
     env = {
         str(each["name"]): _env_value(each)
         for each in container.get("env") or ()
@@ -175,6 +116,6 @@ def _run(pod: Mapping[str, Any]) -> dict[str, Any]:
 
 def _env_value(entry: Mapping[str, Any]) -> str:
     if "value" in entry:
-        return str(entry["value"]).replace("{", "{{").replace("}", "}}")
+        return str(literal(str(entry["value"])))
     secret = mapping_of(mapping_of(entry, "valueFrom"), "secretKeyRef").get("key")
     return f"${{secret:{re.sub(r'[^A-Za-z0-9_]', '_', str(secret))}}}" if secret else ""

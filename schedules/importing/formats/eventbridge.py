@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 import yaml
 
 from schedules.importing.formats.eventbridge_expression import parse_expression
 from schedules.importing.naming import ascii_slug
-from schedules.importing.old_job import Dropped, Loaded, OldJob, Policy, Remark
+from schedules.importing.old_job import Loaded, OldJob, Policy, Remark
 from schedules.importing.problem import ImportProblem, SourceError
 from schedules.importing.rules import GridRule, OldRule
+from schedules.importing.shape import UNSHAPED, loaded
 from schedules.text.duration import format_duration
 
 ONCE: Final = {"gap": "skip", "repeat": "first"}
@@ -35,15 +37,17 @@ ATTRIBUTES: Final = {
 def load_eventbridge(text: str, file: str) -> Loaded:
     """The schedules among the resources; without a zone of their own they are in UTC, as on AWS. Raises SourceError where the text is neither of the two."""
     data = _parsed(text, file)
-    jobs, dropped = list[OldJob](), list[Dropped]()
-    for name, kind, properties in _resources(data, file):
-        if kind in CLOUDFORMATION:
-            jobs.append(_job(file, name, properties))
-        elif kind in TERRAFORM:
-            jobs.append(_job(file, name, _from_terraform(properties)))
-        else:
-            dropped.append(Dropped(file, 0, f"{name}: {kind}: no schedule"))
-    return Loaded(jobs, dropped)
+    try:
+        resources = list(_resources(data, file))
+    except UNSHAPED:
+        raise SourceError(f"{file}: its resources have not the shape of CloudFormation or Terraform") from None
+    return loaded(file, ((name, partial(_resource, file, name, kind, given)) for name, kind, given in resources))
+
+
+def _resource(file: str, name: str, kind: str, properties: Mapping[str, Any]) -> OldJob | str:
+    if kind in CLOUDFORMATION:
+        return _job(file, name, properties)
+    return _job(file, name, _from_terraform(properties)) if kind in TERRAFORM else f"{name}: {kind}: no schedule"
 
 
 def _parsed(text: str, file: str) -> Any:

@@ -146,7 +146,10 @@ def whole_seconds(value: Any, what: str) -> timedelta:
     if isinstance(value, timedelta):
         found = value
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        found = timedelta(seconds=value)
+        try:
+            found = timedelta(seconds=value)
+        except (OverflowError, ValueError):
+            raise ImportProblem(f"{what} is {value}, which is no duration") from None
     else:
         raise ImportProblem(f"{what} is no duration that can be read")
     if found < timedelta(seconds=1) or found.microseconds:

@@ -175,7 +175,7 @@ async def test_what_no_spec_can_say_is_said(server: DevServer, tmp_path: Path) -
     for line in (
         "limited: only 3 more starts are allowed",
         "bytes (left out): action.args[0] is not JSON",
-        "jitter: spec.jitter is 1.500s, and would be 1s",
+        "jitter: spec.jitter is 1.500s, and would become 1s",
         "a name / no job has (left out): name: ",
         "never (left out): schedule: ",
     ):
@@ -204,13 +204,13 @@ async def test_parts_of_a_second_are_said_with_what_becomes_of_them(server: DevS
     assert exported.code == 1
     said = [line for line in exported.stderr.splitlines() if line.startswith("parts: ")]
     assert said == [
-        "parts: action.start_workflow.workflow_run_timeout is 60.500s, and would be 60s",
-        "parts: policies.catchup_window is 60.500s, and would be 60s",
-        "parts: spec.end_time is 2028-01-01T00:00:00.750Z, and would be 2028-01-01T00:00:00Z",
-        "parts: spec.interval[1].interval is 60.500s, and would be 60s",
-        "parts: spec.interval[1].phase is 0.500s, and would be 0s",
-        "parts: spec.jitter is 0.500s, and would be (none)",
-        "parts: spec.start_time is 2027-01-01T00:00:00.250Z, and would be 2027-01-01T00:00:00Z",
+        "parts: action.start_workflow.workflow_run_timeout is 60.500s, and would become 60s",
+        "parts: policies.catchup_window is 60.500s, and would become 60s",
+        "parts: spec.end_time is 2028-01-01T00:00:00.750Z, and would become 2028-01-01T00:00:00Z",
+        "parts: spec.interval[1].interval is 60.500s, and would become 60s",
+        "parts: spec.interval[1].phase is 0.500s, and would become 0s",
+        "parts: spec.jitter is 0.500s, and would become (none)",
+        "parts: spec.start_time is 2027-01-01T00:00:00.250Z, and would become 2027-01-01T00:00:00Z",
     ]
     (tmp_path / "jobs.yaml").write_text(exported.stdout)
     plan = await sync(server, tmp_path, "--adopt", "--dry-run")
@@ -303,7 +303,7 @@ async def test_metadata_of_an_argument_is_said_and_put_right(server: DevServer, 
         pass
     exported = await export(server)
     assert exported.code == 1
-    assert "marked: metadata.args[0].messageType is Order, and would be (none)" in exported.stderr
+    assert "marked: metadata.args[0].messageType is Order, and would become (none)" in exported.stderr
     (tmp_path / "jobs.yaml").write_text(exported.stdout)
     await sync(server, tmp_path, "--adopt")
     assert (await sync(server, tmp_path, "--check", "--deep"))["changes"] == []

@@ -84,6 +84,13 @@ def test_a_folder_of_cron_d_is_read_as_debian_does(tmp_path: Path) -> None:
     assert sorted(each.file.rpartition("/")[2] for each in found.dropped) == [".placeholder", "backup.dpkg-old"]
 
 
+@pytest.mark.parametrize("text", ["", "# no crontab for root\n", "MAILTO=x\n"])
+def test_a_source_without_any_job_is_no_empty_spec(text: str, tmp_path: Path) -> None:
+    """Such as what `crontab -l` leaves where it has failed: a sync with an empty file would delete what is there."""
+    with pytest.raises(SourceError, match="no job in it"):
+        of_text(text, tmp_path)
+
+
 def test_standard_input_is_a_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"0 3 * * * /bin/backup --all\n")))
 
