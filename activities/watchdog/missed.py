@@ -94,6 +94,8 @@ class WatchActivities:
         changed = schedule.info.last_updated_at or schedule.info.created_at
         if changed and at <= changed:
             return None
+        if (begins := schedule.schedule.spec.start_at) and at < begins:
+            return None
         state = schedule.schedule.state
         if state.paused:
             return Finding("paused", f"its schedule is paused: {state.note or 'there is no note'}")

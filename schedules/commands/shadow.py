@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schedules.commands.options.reading import answer, owner_option, read
-from schedules.console.terminal import STDOUT
+from schedules.console.terminal import STDOUT, say
 from schedules.errors import SettingsError
+from schedules.text.shown import some_of
 
 if TYPE_CHECKING:
     import argparse
@@ -17,11 +18,15 @@ if TYPE_CHECKING:
 
     from schedules.importing.comparison import Compared
     from schedules.importing.evidence import OldStart
+    from schedules.importing.hand_over import HandedOver
+    from schedules.importing.shadow_report import ShadowReport
     from schedules.ledger.records import Records
     from schedules.model import ObservedSchedule
+    from schedules.recurrence import Times
 
 EQUAL, DIFFERS = 0, 1
 MOST_RUNS = 20_000
+SHOWN = 5
 LARGEST = 50_000_000
 
 
@@ -58,23 +63,27 @@ def execute(options: argparse.Namespace) -> int:
     text = _text(options.evidence)
 
     async def work(records: Records, now: datetime) -> int:
-        from schedules.importing.comparison import document, lines
         from schedules.importing.evidence import old_starts
 
         try:
-            starts = list(old_starts(text, options.timezone, now))
+            unreadable: list[str] = []
+            starts = list(old_starts(text, options.timezone, now, unreadable))
         except (ValueError, RecursionError) as error:
             raise SettingsError(f"--evidence {options.evidence}: cannot be read: {error}") from None
         if not starts:
             raise SettingsError(
                 f"--evidence {options.evidence}: it has no start of a job; `tickwright shadow --help` lists the formats"
             )
-        compared, unknown = await _compared(records, options.owner, starts)
+        if unreadable:
+            say(
+                f"--evidence {options.evidence}: left out, since no time can be read there: {some_of(unreadable, SHOWN)}"
+            )
+        report = await _report(records, options.owner, starts, now)
         if options.output == "json":
-            answer(document(compared, unknown))
+            answer(report.document())
         else:
-            STDOUT.answer("\n".join(lines(compared, unknown)) + "\n")
-        return EQUAL if compared and all(each.equal for each in compared) else DIFFERS
+            STDOUT.answer("\n".join(report.lines()) + "\n")
+        return EQUAL if report.equal else DIFFERS
 
     return read(work)
 
@@ -91,31 +100,55 @@ def _text(name: str) -> str:
     return data.decode(errors="replace")
 
 
-async def _compared(records: Records, owner: str | None, starts: list[OldStart]) -> tuple[list[Compared], list[str]]:
-    """The jobs that the evidence names, compared over its span, and the keys in it that are of no job."""
-    from schedules.importing.comparison import FARTHEST, compare
-    from schedules.ledger.translate import job_from_description
+async def _report(records: Records, owner: str | None, starts: list[OldStart], now: datetime) -> ShadowReport:
+    """The jobs that the evidence names, over its span, and the keys in it that are of no job."""
+    from schedules.cron.occurrences import next_after
+    from schedules.importing.comparison import Compared
+    from schedules.importing.hand_over import boundary
+    from schedules.importing.shadow_report import ShadowReport
     from schedules.server.gateway import TemporalGateway
 
-    since, until = min(each.at for each in starts), max(each.at for each in starts)
-    by_key: dict[str, list[datetime]] = {}
+    since = min(each.at for each in starts)
+    until = max(each.at for each in starts)
+    by_key: dict[str, list[OldStart]] = {}
     for each in starts:
-        by_key.setdefault(each.key, []).append(each.at)
-    compared: list[Compared] = []
+        by_key.setdefault(each.key, []).append(each)
+    jobs: list[Compared | HandedOver] = []
+    sides: dict[str, OldStart] = {}
+    ready: dict[str, Times] = {}
     known: set[str] = set()
     for name in sorted(job.name for job in await records.jobs(owner)):
         observed = await TemporalGateway(records.client).describe(name)
         keys = set(_keys(observed)) & set(by_key) if observed else set()
-        if observed and keys:
-            known |= keys
-            runs = (
-                await records.runs_of(job_from_description(observed), since - FARTHEST, until + FARTHEST, MOST_RUNS)
-            ).runs
-            old = [at for key in keys for at in by_key[key]]
-            compared.append(
-                compare(name, observed.times.timezone, [run.scheduled_at for run in runs], old, since, until)
-            )
-    return compared, sorted(set(by_key) - known)
+        if observed is None or not keys:
+            continue
+        known |= keys
+        old = [start for key in keys for start in by_key[key]]
+        found = await _of_job(records, observed, old, since, until, now)
+        jobs.append(found)
+        if isinstance(found, Compared) and found.equal:
+            sides[name], ready[name] = old[-1], observed.times
+    moment = boundary(ready.values(), now) if ready else None
+    first = {name: at for name, times in ready.items() if moment and (at := next_after(times, moment.at))}
+    return ShadowReport(jobs, sorted(set(by_key) - known), moment, sides, first)
+
+
+async def _of_job(
+    records: Records, observed: ObservedSchedule, old: list[OldStart], since: datetime, until: datetime, now: datetime
+) -> Compared | HandedOver:
+    """One with a `start_at` that is past has been handed over, and its evidence goes on to now."""
+    from schedules.importing.comparison import FARTHEST, compare
+    from schedules.importing.hand_over import handed_over
+    from schedules.ledger.translate import job_from_description
+
+    times, job = observed.times, job_from_description(observed)
+    over = times.start_at is not None and times.start_at <= now
+    found = await records.runs_of(job, since - FARTHEST, (now if over else until) + FARTHEST, MOST_RUNS)
+    if over:
+        live = [run.scheduled_at for run in found.runs if run.verdict != "shadow"]
+        return handed_over(observed.id, times, live, old, since, now)
+    new = [run.scheduled_at for run in found.runs]
+    return compare(observed.id, times.timezone, new, [each.at for each in old], since, until)
 
 
 def _keys(observed: ObservedSchedule) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NoReturn
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from schedules.model import ListedSchedule
     from schedules.sync.options import SyncOptions
 
+FROM_EXAMPLES = "2027-03-01T06:30Z, or 2h for so long from now"
 EPILOG = """\
 Exit codes: 0 done or in sync; 1 something failed or was refused; 2 the spec, a setting or the command line is wrong;
 3 --check found changes; 130 and 143 interrupted.
@@ -59,6 +61,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--shadow",
         action="store_true",
         help="sync all jobs in shadow mode: runs are recorded, no step runs and no notice is sent",
+    )
+    parser.add_argument(
+        "--from",
+        dest="start",
+        metavar="TIME",
+        help="start no run before this time, such as 2027-03-01T06:30Z or 2h (from now): until then the old system runs the jobs",
     )
     parser.add_argument(
         "--deep", action="store_true", help="describe every schedule, to find hand edits that List does not show"
@@ -110,7 +118,7 @@ async def _run(options: argparse.Namespace, registry: HandlerRegistry | None) ->
 
     now = datetime.now(UTC)
     loaded, (client, listed) = await load_while_asking(
-        options.paths, options.env, registry, now, shadow=options.shadow, ask=ask
+        options.paths, options.env, registry, now, shadow=options.shadow, start=_start(options.start, now), ask=ask
     )
     from schedules.sync.run import SyncRun
     from schedules.views.lint import left_out_lines
@@ -138,6 +146,24 @@ def _values(options: argparse.Namespace) -> SyncOptions:
         rate=options.rate,
         output=options.output,
     )
+
+
+def _start(text: str | None, now: datetime) -> datetime | None:
+    """The instant of --from. Raises SettingsError, also for a local time: jobs have zones of their own."""
+    from schedules.errors import SettingsError
+    from schedules.text.duration import parse_duration
+
+    if text is None:
+        return None
+    with suppress(ValueError):
+        return (now + parse_duration(text)).replace(microsecond=0)
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise SettingsError(f"--from {text}: is not a time; write {FROM_EXAMPLES}") from None
+    if at.tzinfo is None:
+        raise SettingsError(f"--from {text}: has no offset, and jobs have zones of their own; write {FROM_EXAMPLES}")
+    return at.astimezone(UTC).replace(microsecond=0)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 _CMD: Final = re.compile(r"\([^)]*\) CMD \((?P<command>.*)\)\s*$")
@@ -21,6 +22,9 @@ _CELERY: Final = re.compile(
 _PLAIN: Final = re.compile(
     r"(?P<at>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)\s+(?P<job>\S+)\s*$"
 )
+_CLAIM: Final = re.compile(r"\bclaim (?:--\S+ (?:(?:run|skip) )?)*(?P<job>[\w.-]+) (?:--\S+ )*?-- ")
+Side = Literal["cron", "cronjob", "celery", "other"]
+YEARS: Final = range(1990, 2100)
 SCHEDULED: Final = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 
 
@@ -30,30 +34,55 @@ class OldStart:
 
     at: datetime
     key: str
+    side: Side = "other"
+    claims: bool = False  #: by `tickwright claim`: whether the old side did the work, the history tells
 
 
-def old_starts(text: str, zone: str, now: datetime) -> Iterator[OldStart]:
-    """Every start that the text tells of. Times without an offset are of `zone`, and those without a year are the last such time."""
+def old_starts(text: str, zone: str, now: datetime, unreadable: list[str] | None = None) -> Iterator[OldStart]:
+    """Every start that the text tells of. Times without an offset are of `zone`, and those without a year are the last such time.
+
+    `unreadable` gets what looks like a start and has no time that can be read. Raises ValueError for JSON that is cut off.
+    """
+    found: Iterable[tuple[str, Callable[[], OldStart | None]]]
     if text.lstrip().startswith("{") and '"items"' in text[:5_000]:
-        yield from _jobs(json.loads(text))
-        return
-    for line in text.splitlines():
-        for read in (_journal, _syslog, _celery, _plain):
-            if (found := read(line, ZoneInfo(zone), now)) is not None:
-                yield found
-                break
-
-
-def _jobs(document: Any) -> Iterator[OldStart]:
-    """`kubectl get jobs -o json`: a Job is one start of the CronJob that owns it."""
-    for item in document.get("items") or ():
-        meta = item.get("metadata") or {}
-        owner = next(
-            (each.get("name") for each in meta.get("ownerReferences") or () if each.get("kind") == "CronJob"), None
+        items = json.loads(text).get("items")
+        found = (
+            (f"item {number}", partial(_job, item))
+            for number, item in enumerate(items if isinstance(items, list) else (), 1)
         )
-        at = (meta.get("annotations") or {}).get(SCHEDULED) or (item.get("status") or {}).get("startTime")
-        if owner and at:
-            yield OldStart(datetime.fromisoformat(at).astimezone(UTC), str(owner))
+    else:
+        lines = enumerate(text.split("\n"), 1)
+        found = ((f"line {number}", partial(_line, line, ZoneInfo(zone), now)) for number, line in lines)
+    for place, read in found:
+        try:
+            start, good = read(), True
+        except (ValueError, OverflowError, OSError):
+            start, good = None, False
+        if start is not None and start.at.year in YEARS:
+            yield start
+        elif unreadable is not None and (start is not None or not good):
+            unreadable.append(place)
+
+
+def _line(line: str, zone: ZoneInfo, now: datetime) -> OldStart | None:
+    return next((found for read in (_journal, _syslog, _celery, _plain) if (found := read(line, zone, now))), None)
+
+
+def _job(item: Any) -> OldStart | None:
+    """`kubectl get jobs -o json`: a Job is one start of the CronJob that owns it."""
+    meta, status = _mapping(item, "metadata"), _mapping(item, "status")
+    owners = meta.get("ownerReferences")
+    kinds = [each for each in owners if isinstance(each, dict)] if isinstance(owners, list) else []
+    owner = next((each.get("name") for each in kinds if each.get("kind") == "CronJob"), None)
+    at = _mapping(meta, "annotations").get(SCHEDULED) or status.get("startTime")
+    if not owner or not at:
+        return None
+    return OldStart(datetime.fromisoformat(str(at)).astimezone(UTC), str(owner), "cronjob")
+
+
+def _mapping(data: Any, key: str) -> dict[str, Any]:
+    value = data.get(key) if isinstance(data, dict) else None
+    return value if isinstance(value, dict) else {}
 
 
 def _journal(line: str, _zone: ZoneInfo, _now: datetime) -> OldStart | None:
@@ -62,11 +91,11 @@ def _journal(line: str, _zone: ZoneInfo, _now: datetime) -> OldStart | None:
         return None
     try:
         entry = json.loads(line)
-        at = datetime.fromtimestamp(int(entry["__REALTIME_TIMESTAMP"]) / 1_000_000, UTC)
         match = _CMD.search(entry["MESSAGE"])
-    except (ValueError, KeyError, TypeError):
+        stamp = int(entry["__REALTIME_TIMESTAMP"])
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return OldStart(at, match["command"]) if match else None
+    return _of_command(datetime.fromtimestamp(stamp / 1_000_000, UTC), match["command"]) if match else None
 
 
 def _syslog(line: str, zone: ZoneInfo, now: datetime) -> OldStart | None:
@@ -79,7 +108,13 @@ def _syslog(line: str, zone: ZoneInfo, now: datetime) -> OldStart | None:
 
 def _cron(match: re.Match[str], read: Callable[[str], datetime]) -> OldStart | None:
     command = _CMD.search(match["rest"])
-    return OldStart(read(match["at"]).astimezone(UTC), command["command"]) if command else None
+    return _of_command(read(match["at"]).astimezone(UTC), command["command"]) if command else None
+
+
+def _of_command(at: datetime, command: str) -> OldStart:
+    """A line that claims names its job itself."""
+    claim = _CLAIM.search(command)
+    return OldStart(at, claim["job"] if claim else command, "cron", claims=bool(claim))
 
 
 def _without_year(text: str, zone: ZoneInfo, now: datetime) -> datetime:
@@ -97,7 +132,7 @@ def _without_year(text: str, zone: ZoneInfo, now: datetime) -> datetime:
 def _celery(line: str, zone: ZoneInfo, _now: datetime) -> OldStart | None:
     match = _CELERY.search(line)
     return (
-        OldStart(datetime.fromisoformat(match["at"]).replace(tzinfo=zone).astimezone(UTC), match["name"])
+        OldStart(datetime.fromisoformat(match["at"]).replace(tzinfo=zone).astimezone(UTC), match["name"], "celery")
         if match
         else None
     )

@@ -46,6 +46,8 @@ def due(times: Times, moment: Moment) -> Due:
         return _verdict(times, at, "no_such_time", notes)
     if excluded := _excluded_by(times, at):
         return _verdict(times, at, "excluded", [*notes, excluded])
+    if times.start_at and at < times.start_at and is_due(replace(times, start_at=None), at):
+        notes.append(f"the job begins at {stamp(times.start_at)} (start_at): what ran before is another scheduler's")
     return _verdict(times, at, "not_scheduled", notes)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
@@ -46,6 +47,8 @@ def never_fires(job: JobSpec, found: JobTimes) -> Iterator[Finding]:
     causes = [_dead(job, entry) for entry in job.schedule]
     if all(causes):
         cause = causes[0]
+    elif Occurrences(replace(found.times, start_at=None)).next_after(BEGIN) is not None:
+        cause = "all its times lie before `start_at`"
     elif any(_may_come(entry, found) for entry in job.schedule):
         return
     else:

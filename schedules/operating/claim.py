@@ -127,7 +127,7 @@ async def _is_shadow(client: Client, workflow_id: str) -> bool:
 
 def _scheduled(times: Times, job: str, at: str | None, now: datetime) -> datetime:
     """The occurrence that is meant. Raises SettingsError."""
-    occurrences = occurrences_of(times)
+    occurrences = occurrences_of(replace(times, start_at=None))  # those before a handover are claimed as well
     if at is None:
         newest = occurrences.previous_before(now + EARLY)
         before = occurrences.previous_before(now + timedelta(microseconds=1))

@@ -62,6 +62,7 @@ def consequences(
         *(() if observed.unreadable else _catch_up(_request_of(observed), _request_of(desired))),
         *_in_progress(observed),
         *dangers,
+        *_begins_earlier(desired, observed, now),
         *_times_changed(desired, old, new, fields, now),
         *(() if old is new else _paused(desired, observed.state)),
     ]
@@ -152,6 +153,13 @@ def _discarded(desired: DesiredSchedule, observed: ObservedSchedule, new: Occurr
     lost = [at for at in _held_back(observed, now) if not _kept(desired, observed, new, at)]
     if lost and not due:
         yield f"{_occurrences(len(lost))} held back by jitter may be discarded by this update"
+
+
+def _begins_earlier(desired: DesiredSchedule, observed: ObservedSchedule, now: datetime) -> Iterator[str]:
+    """A sync that has forgotten `--from` would make both sides live."""
+    begin = observed.times.start_at
+    if begin and begin > now and (desired.times.start_at or now) < begin:
+        yield f"it was to begin at {stamp(begin)}, and now begins before: the side that it is taken over from may run it, too"
 
 
 def _idle(observed: ObservedSchedule) -> bool:

@@ -16,6 +16,7 @@ from schedules.spec.fields import (
     Duration,
     Items,
     LocalName,
+    LocalTime,
     OwnerPart,
     Spec,
     Timezone,
@@ -58,6 +59,7 @@ class Defaults(Spec):
     overlap: Overlap = _as_in_job("overlap")
     jitter: Duration = _as_in_job("jitter")
     mode: Mode = _as_in_job("mode")
+    start_at: LocalTime | None = _as_in_job("start_at")
     task_queue: TaskQueue = _as_in_job("task_queue")
     paused: bool | None = _as_in_job("paused")
     labels: dict[LabelName, Label] = _as_in_job("labels")

@@ -29,6 +29,7 @@ from schedules.spec.fields import (
     FieldError,
     Items,
     JobName,
+    LocalTime,
     Spec,
     Timezone,
 )
@@ -173,6 +174,12 @@ class JobSpec(Spec):
     mode: Mode = Field(
         default="live",
         description="`shadow` records runs with the outcome `shadow`; no step runs and no notice is sent.",
+    )
+    start_at: LocalTime | None = Field(
+        default=None,
+        description="No run before: local time of the job's timezone, or one with an offset of its own. For a job that another "
+        "scheduler runs until then; `null` takes back a default.",
+        examples=["2027-03-01T06:30"],
     )
     task_queue: TaskQueue = Field(default=DEFAULT_TASK_QUEUE, description="Task queue of the workers that run it.")
     contact: Label = Field(

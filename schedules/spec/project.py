@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
+from zoneinfo import ZoneInfo
 
 from schedules.errors import Location, SettingsError
 from schedules.spec.calendars import NO_CALENDARS, CalendarSet, CalendarSpec
@@ -61,6 +63,18 @@ class JobSet:
     environments: Sequence[str] = ()
     calendars: Mapping[str, CalendarSpec] = field(default_factory=dict)
     channels: Mapping[str, ChannelSpec] = field(default_factory=dict)
+
+
+def starting(project: Project, at: datetime) -> Project:
+    """The project with no run of any job before an instant; a job that begins later by itself keeps its own `start_at`."""
+    return replace(project, jobs=tuple(_starting(job, at) for job in project.jobs))
+
+
+def _starting(job: JobSpec, at: datetime) -> JobSpec:
+    own = job.start_at
+    if own is not None and (own if own.tzinfo else own.replace(tzinfo=ZoneInfo(job.timezone))) > at:
+        return job
+    return job.model_copy(update={"start_at": at})
 
 
 def shadowed(project: Project) -> Project:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,7 +17,7 @@ from schedules.source.malformed import Malformed
 from schedules.source.modules import is_reference
 from schedules.spec.fields import check_owner_part
 from schedules.spec.file import NO_ENVIRONMENT
-from schedules.spec.project import shadowed
+from schedules.spec.project import shadowed, starting
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -44,16 +45,21 @@ async def load_while_asking(
     now: datetime,
     *,
     shadow: bool,
+    start: datetime | None,
     ask: Callable[[str], Awaitable[Answer]],
 ) -> tuple[Loaded, Answer]:
-    """The desired schedules, all jobs in shadow mode with `shadow`, and the answer of `ask(owner)`. Raises SpecError before any error of `ask`."""
+    """The desired schedules and the answer of `ask(owner)`. Raises SpecError before any error of `ask`.
+
+    With `shadow` all jobs are in shadow mode; with `start` none of them runs before.
+    """
+    load = partial(_load, paths, environment, registry, now, shadow=shadow, start=start)
     guess = probable_owner(paths, environment)
     if guess is None:  # The user's modules are imported where they may do anything, in the main thread.
-        loaded = _load(paths, environment, registry, now, shadow=shadow)
+        loaded = load()
         return loaded, await ask(loaded.owner)
     asking = asyncio.ensure_future(ask(guess))
     try:
-        loaded = await asyncio.to_thread(_load, paths, environment, registry, now, shadow=shadow)
+        loaded = await asyncio.to_thread(load)
         return loaded, await (asking if loaded.owner == guess else ask(loaded.owner))
     finally:
         asking.cancel()
@@ -73,9 +79,17 @@ def probable_owner(paths: Sequence[str], environment: str | None) -> str | None:
 
 
 def _load(
-    paths: Sequence[str], environment: str | None, registry: HandlerRegistry | None, now: datetime, *, shadow: bool
+    paths: Sequence[str],
+    environment: str | None,
+    registry: HandlerRegistry | None,
+    now: datetime,
+    *,
+    shadow: bool,
+    start: datetime | None,
 ) -> Loaded:
     project, times = load_compiled(paths, environment, registry, now)
     if shadow:
         project = shadowed(project)
+    if start is not None:
+        project, times = starting(project, start), {}
     return Loaded(project.owner, compile_project(project, now, times), project.left_out)

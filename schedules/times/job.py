@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from schedules.cron import CronError
 from schedules.cron.emit import COMMENT
@@ -20,6 +21,7 @@ from schedules.times.calendars import ALL_WEEKDAYS, Calendars
 from schedules.times.day_rule import day_rule
 from schedules.times.entries import EntryCompiler
 from schedules.times.horizon import horizon, new_year
+from schedules.times.moment import local_moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,6 +99,7 @@ class _Compiler:
             calendars=mark_first(calendar for part in compiled for calendar in part.calendars),
             intervals=intervals,
             exclusions=sparing(_exclusions(compiled, job), single_instants(intervals), zone),
+            start_at=_start(job),
             end_at=_end(compiled, unknown - SECOND if rule.ends else None),
             jitter=int(job.jitter.total_seconds()),
         )
@@ -119,6 +122,13 @@ def _exclusions(parts: Sequence[Compiled], job: JobSpec) -> tuple[Calendar, ...]
     comment = calendars_text(job).removeprefix(", ")[:COMMENT]
     found = dict.fromkeys(calendar for part in parts for calendar in part.exclusions)
     return tuple(replace(calendar, comment=comment) for calendar in found)
+
+
+def _start(job: JobSpec) -> datetime | None:
+    """The instant before which the job does not run; of a local time that happens twice the first."""
+    if job.start_at is None or job.start_at.tzinfo:
+        return job.start_at and job.start_at.astimezone(UTC)
+    return local_moment(job.start_at, ZoneInfo(job.timezone)).instants[0]
 
 
 def _one_zone(zones: set[str], otherwise: str) -> str:

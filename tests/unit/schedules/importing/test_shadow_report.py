@@ -41,6 +41,32 @@ def test_each_system_tells_when_it_started_what(text: str, key: str) -> None:
     assert (start.at.replace(microsecond=0), start.key) == (AT, key)
 
 
+@pytest.mark.parametrize(
+    ("text", "unreadable"),
+    [
+        ("2026-13-45T99:00:00Z a", ["line 1"]),
+        ("9999-12-31T23:59:59-12:00 a\n0001-01-01T00:00:00+12:00 a", ["line 1", "line 2"]),
+        ('{"__REALTIME_TIMESTAMP": "99999999999999999999999", "MESSAGE": "(root) CMD (x)"}', ["line 1"]),
+        ('{"__REALTIME_TIMESTAMP": "1", "MESSAGE": 5}\n{"MESSAGE": "(root) CMD (x)"}\n' + "[" * 5_000, []),
+        ("Feb 30 00:00:00 h CRON[1]: (root) CMD (x)", ["line 1"]),
+        ('{"items": 5}', []),
+        ('{"items": ["a", {"metadata": {"ownerReferences": 5}}, {"metadata": {"ownerReferences": [7]}}]}', []),
+        (
+            json.dumps(
+                {"items": [JOB | {"metadata": JOB["metadata"] | {"annotations": {}}, "status": {"startTime": 7}}]}
+            ),
+            ["item 1"],
+        ),
+    ],
+)
+def test_evidence_that_cannot_be_read_spoils_nothing_else(text: str, unreadable: list[str]) -> None:
+    found: list[str] = []
+    assert list(old_starts(text, "UTC", NOW, found)) == []
+    assert found == unreadable
+    if not text.startswith('{"items"'):
+        assert len(list(old_starts(f"{text}\n2027-03-01T03:00:01Z backup", "UTC", NOW))) == 1
+
+
 def test_a_line_without_a_year_is_of_the_last_such_day() -> None:
     [start] = old_starts("Dec 31 23:59:01 host CRON[1]: (root) CMD (x)", "UTC", NOW)
 

@@ -236,3 +236,13 @@ def test_a_schedule_that_is_made_paused_says_so() -> None:
     said = "it is paused: nothing runs until it is resumed"
     assert said in change(desired(paused=True), None).consequences.notes
     assert said not in change(desired(), None).consequences.notes
+
+
+def test_a_job_that_begins_before_it_was_to_is_told() -> None:
+    """A sync that has forgotten `--from` makes both sides live."""
+    begins = utc("2027-03-05T13:30")
+    later = desired(times=daily(8, start_at=begins))
+    [note] = [each for each in change(desired(times=daily(8)), later).consequences.notes if "begin" in each]
+    assert note.startswith("it was to begin at 2027-03-05T13:30:00Z, and now begins before")
+    gone_by = change(desired(times=daily(8)), later, now=begins + timedelta(days=1)).consequences.notes
+    assert not any("begin" in each for each in gone_by)
