@@ -121,13 +121,13 @@ async def test_a_plan_for_another_namespace_is_refused(
     request = RegisterNamespaceRequest(namespace=name, workflow_execution_retention_period=retention)
     await client.workflow_service.register_namespace(request)
     deploy.environ = {**server.environ, "TEMPORAL_NAMESPACE": name}
-    await refused(deploy, file, client, f"the plan is for namespace default, this is {name}")
+    await refused(deploy, file, client, f"the plan is for namespace default, and this is {name}")
 
 
 async def test_a_plan_of_other_specs_is_refused(deploy: Deploy, file: Path, client: Client, name: str) -> None:
     deploy.project = f"{name}-other"
     finished = await deploy.run("--apply-plan", str(file), "--no-preflight")
     assert finished.code == 1
-    assert f"the plan is for {name}/default, the specs are of {name}-other/default" in finished.stderr
+    assert f"the plan is for {name}/default, and the specs are of {name}-other/default" in finished.stderr
     for job in deploy.jobs:
         assert await TemporalGateway(client).describe(job) is None
