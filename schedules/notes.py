@@ -58,10 +58,15 @@ def pause_note(who: str, now: datetime, reason: str, until: datetime | None, sin
     return f"paused by {who} at {stamp(now)}{said}{begin}{end}"
 
 
-def resume_note(who: str, now: datetime, reason: str, make_up: MakeUp | None = None) -> str:
-    """The note that a resume leaves; with what it has yet to make up for."""
+def resume_note(
+    who: str, now: datetime, reason: str, make_up: MakeUp | None = None, since: datetime | None = None
+) -> str:
+    """The note that a resume leaves; with what it has yet to make up for, or else with the begin of the pause, where that is known."""
     said = f": {reason}" if reason else ""
-    rest = f" (to make up for what was due from {stamp(make_up.since)} on: {make_up.catchup})" if make_up else ""
+    if make_up:
+        rest = f" (to make up for what was due from {stamp(make_up.since)} on: {make_up.catchup})"
+    else:
+        rest = f" (paused since {stamp(since)})" if since else ""
     return f"resumed by {who} at {stamp(now)}{said}{rest}"
 
 
@@ -73,9 +78,9 @@ def make_up_of(note: str) -> MakeUp | None:
     return MakeUp(datetime.fromisoformat(found[2]), datetime.fromisoformat(found[1]), found[3])
 
 
-def resumed_note(until: datetime) -> str:
+def resumed_note(until: datetime, since: datetime) -> str:
     """The note left when a `--until` pause ends."""
-    return f"resumed at {stamp(until)}, as the pause had said"
+    return f"resumed at {stamp(until)}, as the pause had said (paused since {stamp(since)})"
 
 
 def checked_reason(text: str) -> str:

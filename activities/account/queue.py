@@ -31,10 +31,12 @@ class Wait:
     certain: bool
 
 
-def wait_of(job: ScheduleFacts, runs: Sequence[Run], at: datetime, now: datetime) -> Wait | None:
+def wait_of(
+    job: ScheduleFacts, runs: Sequence[Run], at: datetime, now: datetime, *, by_hand: bool = True
+) -> Wait | None:
     """Whether a start that is due and has no run may still come; None where it cannot.
 
-    The queue goes in order of time. Where more wait than are due since the newest run, others do, which were asked for by hand.
+    The queue goes in order of time. Where more wait than are due since the newest run, others do, which were asked for by hand; `by_hand` False says that this one was not.
     """
     if not overlap_policy(job.overlap).buffers or not job.waiting:
         return None
@@ -45,20 +47,21 @@ def wait_of(job: ScheduleFacts, runs: Sequence[Run], at: datetime, now: datetime
     due = list(islice(between(job.occurrences, first, now + SECOND), MOST))
     if job.overlap == "buffer_all":
         in_line = at >= first
-        return Wait(behind, in_line and len(due) <= job.waiting) if in_line or job.waiting > len(due) else None
-    return _of_one(job, own, due, at, behind)
-
-
-def _of_one(
-    job: ScheduleFacts, own: Sequence[Run], due: Sequence[datetime], at: datetime, behind: Run | None
-) -> Wait | None:
-    """The first that came due since the last start waits, and no other of the schedule's own."""
-    if own:
-        begin = _begin(job, own) - SECOND
-        due = [each for each in due if each >= begin]
-    if at in due[:1]:
+        return (
+            Wait(behind, in_line and len(due) <= job.waiting)
+            if in_line or (by_hand and job.waiting > len(due))
+            else None
+        )
+    due = _since(job, own, due)[:1]
+    if at in due:
         return Wait(behind, job.waiting == 1)
-    return Wait(behind, certain=False) if job.waiting > len(due[:1]) else None
+    return Wait(behind, certain=False) if by_hand and job.waiting > len(due) else None
+
+
+def _since(job: ScheduleFacts, own: Sequence[Run], due: Sequence[datetime]) -> Sequence[datetime]:
+    """The times that came due since the last start: the first of them waits, and no other of the schedule's own."""
+    begin = _begin(job, own) - SECOND if own else None
+    return [each for each in due if begin is None or each >= begin]
 
 
 def _begin(job: ScheduleFacts, own: Sequence[Run]) -> datetime:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -70,6 +71,10 @@ class SchedulerRecord:
                 first = event
         return first
 
+    def pause_between(self, since: datetime, until: datetime) -> Event | None:
+        """The first pause that began in a span."""
+        return next((event for event in self.events if since < event.at <= until and event.paused), None)
+
     def pause_end(self, at: datetime) -> Event | None:
         """What ended a pause that was there at an instant."""
         return next((event for event in self.events if event.at > at and event.paused is False), None)
@@ -78,6 +83,15 @@ class SchedulerRecord:
         """The spec by which the schedule fired at an instant; None where nobody knows."""
         last = self._last(at, lambda event: event.spec is not None)
         return last.spec if last else None
+
+    def earlier_specs(self, since: datetime, until: datetime) -> list[tuple[datetime, datetime, ScheduleSpec]]:
+        """The specs that were replaced in the span, each with its begin and its end."""
+        told = [(event.at, event.spec) for event in self.events if event.spec is not None]
+        return [
+            (begin, end, spec)
+            for (begin, spec), (end, newer) in pairwise(told)
+            if since < end and begin <= until and spec != newer
+        ]
 
     def change_after(self, at: datetime) -> Event | None:
         """The first change of the spec after an instant."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from activities.account.case import SLACK, Case, Reason
-from activities.account.due_times import is_among
+from activities.account.due_times import between, is_among
 from activities.account.earlier import before_creation, between_schedules, forgotten, was_started
 from activities.account.left_out import overlap
 from activities.late.decision import lateness
-from activities.note import paused_at, paused_until
+from activities.note import ended_pause, paused_at, paused_until
 from activities.occurrence import stamp
-from activities.overlap import overlap_policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,11 +77,19 @@ def _other_spec(case: Case) -> Reason | None:
 def _paused(case: Case) -> Reason | None:
     if case.history:
         return _paused_then(case, case.history)
+    ended = ended_pause(case.job.note)
+    if ended and ended[0] <= case.at <= ended[1]:
+        text = f"the schedule was paused, since {stamp(ended[0])} until {stamp(ended[1])}: {case.job.note}"
+        return Reason("paused", text, ("the note that the end of the pause left",))
     since = paused_at(case.job.note) if case.job.paused else None
     if since is not None and since <= case.at:
         text = f"the schedule is paused since {stamp(since)}: {case.job.note}"
         return Reason("paused", text, ("the note that the pause left",))
-    if not case.job.paused or since is not None or case.has_run_after or case.is_older:
+    return None
+
+
+def _probably_paused(case: Case) -> Reason | None:
+    if case.history or not case.job.paused or paused_at(case.job.note) or case.has_run_after or case.is_older:
         return None
     note = f": {case.job.note}" if case.job.note else ""
     text = f"the schedule was probably paused: it is paused now, and nothing has run since{note}"
@@ -123,10 +131,10 @@ def _scheduler_away(case: Case) -> Reason | None:
 
 
 def _after_outage(case: Case, late: timedelta, wake: datetime, gap: str) -> Reason:
+    if caught_up := _caught_up(case, wake, gap):
+        return caught_up
     window = case.job.window
     if window is not None and late.total_seconds() > window:
-        if caught_up := _caught_up(case, wake, gap):
-            return caught_up
         text = (
             f"the server was away when it was due, and came back {lateness(late)} later, "
             f"after the catch-up window of {lateness(timedelta(seconds=window))}"
@@ -146,14 +154,15 @@ def _after_outage(case: Case, late: timedelta, wake: datetime, gap: str) -> Reas
 
 
 def _caught_up(case: Case, wake: datetime, gap: str) -> Reason | None:
-    """The window of a job that keeps many is just long enough for those that its policy wants."""
+    """The newest of what was missed are those that the policy wants: another of them has no run for another reason."""
     rule = case.job.catchup
-    if rule is None or not overlap_policy(case.job.overlap).keeps_all:
+    if rule is None:
         return None
     if rule.policy == "skip":
         return Reason("skipped", "the server was away when it was due, and catchup is skip", (gap,))
     newer = [run for run in case.runs if run.scheduled_at > case.at and wake - SLACK <= run.started_at]
-    if not newer:
+    missed = islice(between(case.job.occurrences, case.at, wake), rule.max_missed + 1)
+    if not newer or len(list(missed)) <= rule.max_missed:
         return None
     text = f"superseded: the server was away when it was due, and the newest {rule.max_missed} of the missed run"
     return Reason("superseded", text, (gap, f"{newer[0].id} was started at {stamp(newer[0].started_at)}"))
@@ -168,18 +177,14 @@ def _still_due(case: Case) -> Reason | None:
     )
 
 
-def _spec_may_have_changed(case: Case) -> Reason | None:
-    updated = case.job.updated_at
-    if case.history or updated is None or case.at >= updated:
+def _unknown(case: Case) -> Reason | None:
+    """Temporal's V2 scheduler keeps no record of what a schedule was before the last write to it, of whatever kind."""
+    later = [begin for begin, _ in case.record.spans if begin > case.at] if case.record else []
+    since = min(later, default=case.job.updated_at)
+    if case.history or since is None or case.at >= since:
         return None
-    if case.record is not None and case.record.signs_until is None:
-        text = (
-            f"not known: the schedule was changed at {stamp(updated)}, and Temporal's V2 scheduler keeps no record of the time "
-            "before; it may have been paused or not due"
-        )
-        return Reason("unknown", text, certain=False)
-    text = f"it is due by the current schedule, but the schedule was changed at {stamp(updated)}; it may not have been due then"
-    return Reason("missed", text, certain=False)
+    text = f"what the schedule was before {stamp(since)} is not known any more: it may have been paused or not due"
+    return Reason("unknown", text, certain=False)
 
 
 def _unexplained(case: Case) -> Reason | None:
@@ -198,18 +203,19 @@ def _unexplained(case: Case) -> Reason | None:
 CHECKS: tuple[Callable[[Case], Reason | None], ...] = (
     _deleted,
     _not_yet,
-    _decided_by_another,
     was_started,
-    before_creation,
     _other_spec,
     _paused,
+    _decided_by_another,
+    before_creation,
+    _probably_paused,
     forgotten,
     _used_up,
     overlap,
     _still_due,
     between_schedules,
     _scheduler_away,
-    _spec_may_have_changed,
+    _unknown,
     _unexplained,
 )
 

@@ -10,7 +10,7 @@ from activities.account.due_times import DueTimes, Occurrences, Span, without
 from activities.account.history import last_write
 from activities.account.record import time_of
 from activities.late.decision import instant
-from activities.note import paused_at
+from activities.note import ended_pause, paused_at
 from activities.occurrence import scheduled_time
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def due_times(
     if record.knows(scheduled):
         pauses = record.pauses(scheduled, instant(late.first_task_at), paused_now=state.paused)
     else:
-        pauses = [(_paused_since(schedule), FOREVER)] if state.paused else []
+        ended = ended_pause(state.notes)
+        pauses = [(_paused_since(schedule), FOREVER)] if state.paused else [ended] if ended else []
     if state.limited_actions and not state.remaining_actions:
         started = [at for each in schedule.info.recent_actions if (at := scheduled_time(id_of(each)))]
         pauses.append((max([scheduled, *started]), FOREVER))

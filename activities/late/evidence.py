@@ -187,7 +187,13 @@ class Witness:
         """When no worker had the run before this one, though this one was due."""
         began = time_of(holder.events[0].event_time)
         found = untaken_at(holder.events, max(self._scheduled, began), timedelta(seconds=self._late.catchup.late_after))
-        return found if found and await self._no_worker_from(found.begin) else None
+        if found is None:
+            return None
+        since = {
+            found.begin,
+            max(self._scheduled, began),
+        }  # workers that were there at first may be away at this run's time
+        return found if any([await self._no_worker_from(each) for each in since]) else None
 
     async def _no_worker_from(self, begin: datetime) -> bool:
         """Whether no worker of the task queue has ended a run in the time in which it should have taken another one."""

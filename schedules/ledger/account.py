@@ -51,9 +51,10 @@ async def account(records: JobRecords, job: Job, since: datetime, until: datetim
     occurrences = ledger(job, runs, since, until, now)
     gaps = [each.scheduled_at for each in occurrences if each.run is None and each.scheduled_at <= now]
     asked = [each.scheduled_at for each in occurrences if _may_be_asked_for(each)]
-    if not gaps and not asked:
+    changed = [since] if job.updated_at and job.updated_at > since else []
+    if not gaps and not asked and not changed:
         return Account(job, since, occurrences, runs)
-    record = await records.record(job.name, min([*gaps, *asked]), now)
+    record = await records.record(job.name, min([*gaps, *asked, *changed]), now)
     jittered = await records.jittered(job, gaps)
     return Account(job, since, ledger(job, runs, since, until, now, record, jittered), runs, record)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from activities.account.due_times import between as due_between
 from activities.account.verdict import Case, Reason, why_not
 from activities.contract import BACKFILL_PREFIX
 from activities.occurrence import stamp
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 Origin = Literal["schedule", "late_run", "trigger", "backfill", "by_hand", "new_build", "earlier_spec", "none"]
 SECOND = timedelta(seconds=1)
+MOST_EARLIER = 1_000
+"""Times of one spec that has been changed since."""
 NOT_ASKED: Mapping[datetime, datetime] = MappingProxyType({})
 
 
@@ -62,14 +66,26 @@ def ledger(
     for run in known:
         by_time.setdefault(run.scheduled_at, []).append(run)
     expected = frozenset(between(job.times, since, until + SECOND))
+    earlier = _by_earlier_specs(job, record, since, until) - expected
     found = {at for at in by_time if since <= at <= until}
     by_start = sorted(known, key=lambda run: run.started_at)
     return [
         _with_run(by_time[at], record, expected=at in expected)
         if at in found
-        else _without_run(Case(at, job, by_start, now, record, jittered))
-        for at in sorted(expected | found)
+        else _without_run(Case(at, job, by_start, now, record, jittered), expected=at in expected)
+        for at in sorted(expected | earlier | found)
     ]
+
+
+def _by_earlier_specs(
+    job: Job, record: SchedulerRecord | None, since: datetime, until: datetime
+) -> frozenset[datetime]:
+    """The times from since to until at which the schedule was due by what it was before its last changes, as far as they are known."""
+    found: set[datetime] = set()
+    for begin, end, spec in record.earlier_specs(since, until) if record else ():
+        times = islice(due_between(job.occurrences_by(spec), max(begin, since), end), MOST_EARLIER)
+        found.update(at for at in times if at <= until)
+    return frozenset(found)
 
 
 def _with_run(runs: list[Run], record: SchedulerRecord | None, *, expected: bool) -> Occurrence:
@@ -81,9 +97,9 @@ def _with_run(runs: list[Run], record: SchedulerRecord | None, *, expected: bool
     return Occurrence(run.scheduled_at, run.verdict, expected, origin, run, reason, others=(*runs[:-1],))
 
 
-def _without_run(case: Case) -> Occurrence:
+def _without_run(case: Case, *, expected: bool) -> Occurrence:
     reason: Reason = why_not(case)
-    return Occurrence(case.at, reason.verdict, True, "none", None, reason.text, reason.evidence, reason.certain)
+    return Occurrence(case.at, reason.verdict, expected, "none", None, reason.text, reason.evidence, reason.certain)
 
 
 def origin_of(run: Run, record: SchedulerRecord | None, *, expected: bool, repeated: bool = False) -> Origin:

@@ -182,7 +182,7 @@ def dated(job: Job) -> Job:
     if (synced := synced_at(job.note)) is None:
         return job
     verb, at = synced
-    return replace(job, created_at=at) if verb.startswith("create") else replace(job, updated_at=at)
+    return replace(job, created_at=at, updated_at=None) if verb.startswith("create") else replace(job, updated_at=at)
 
 
 def look_at(job: Job, runs: list[Run], since: datetime, now: datetime) -> Look:

@@ -40,7 +40,7 @@ async def resume(
     if not job.paused and (open_wish is None or not catchup):
         return job.note, _not_paused(job, open_wish), []
     if not catchup:
-        note = resume_note(who, datetime.now(UTC), reason)
+        note = resume_note(who, datetime.now(UTC), reason, since=paused_at(job.note))
         await writes.unpause(job.name, note)
         return note, "", []
     if await Backfills(writes.client).goes_on(job.name):
@@ -55,7 +55,7 @@ async def resume(
     observed = await writes.gateway.describe(job.name)
     if times and observed is not None:
         await Backfills(writes.client).start(observed, request_for(job, times))
-    note = resume_note(who, resumed, reason)
+    note = resume_note(who, resumed, reason, since=since)
     await writes.unpause(job.name, note)
     told = (
         f"{len(times)} times of the pause run now; follow them with `tickwright backfill {job.name} --watch`"

@@ -24,11 +24,12 @@ async def pause(
     writes: Writes, job: Job, who: str, now: datetime, reason: str, until: datetime | None
 ) -> tuple[str, str]:
     """Pauses one job: the note that it has now, and what to know besides. Raises ServerError."""
-    note = pause_note(who, now, reason, until, paused_at(job.note) if job.paused else None)
+    since = paused_at(job.note) if job.paused else None
+    note = pause_note(who, now, reason, until, since)
     warning = f"it was already paused: {job.note}" if job.paused else ""
     observed = await writes.gateway.describe(job.name)
     if until and observed:
-        order = ResumeOrder(job.name, note, stamp(until), resumed_note(until))
+        order = ResumeOrder(job.name, note, stamp(until), resumed_note(until, since or now))
         await writes.resume_at(observed, order)  # first: a timer for a pause that fails to come does nothing
         if missing := await missing_worker(writes.client, observed.action):
             warning = f"{missing}; it stays paused until one does"

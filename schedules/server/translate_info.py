@@ -44,7 +44,9 @@ def activity_of(described: DescribeScheduleResponse, overlap: Overlap) -> Activi
         started=tuple(action.start_workflow_result.workflow_id for action in info.recent_actions),
         next_times=tuple(_time(at) for at in info.future_action_times),
         created_at=_time(info.create_time) if info.HasField("create_time") else None,
-        updated_at=_time(info.update_time) if info.HasField("update_time") else None,
+        updated_at=None
+        if is_v2(described.conflict_token) or not info.HasField("update_time")
+        else _time(info.update_time),
         dropped=info.missed_catchup_window,
         skipped=info.overlap_skipped,
     )

@@ -15,6 +15,7 @@ from activities.occurrence import stamp
 from schedules.ledger.facts import Job
 from schedules.ledger.occurrences import ledger
 from schedules.model import Interval, Times
+from schedules.notes import resume_note
 from schedules.server.translate_times import to_spec
 from tests.unit.schedules.ledger.ledgers import MINUTE, NOON, TEN_MINUTES, job, run
 
@@ -185,9 +186,9 @@ CASES: dict[str, tuple[Reason, str, bool, str]] = {
     ),
     "changed since, without a history": (
         reason(job(updated_at=NOON + MINUTE)),
-        "missed",
+        "unknown",
         False,
-        "the schedule was changed at 2027-03-01T12:01:00Z",
+        "what the schedule was before 2027-03-01T12:01:00Z is not known",
     ),
     "dropped, without a history": (
         reason(job(dropped=2)),
@@ -349,8 +350,7 @@ def test_who_started_a_run_is_told(given: Run, event: Event | None, origin: str)
 def test_a_history_that_does_not_reach_back_so_far_is_not_asked() -> None:
     known = Event(NOON + MINUTE, "known", paused=True, spec=to_spec(TEN_MINUTES))
     late = SchedulerRecord(((NOON + MINUTE, FOREVER),), (known,), (NOON + TEN,), (NOON + TEN,), FOREVER)
-    assert reason(job(), known=late).verdict == "missed"
-    assert not reason(job(), known=late).certain
+    assert reason(job(), known=late).verdict == "unknown"
 
 
 def verdicts(given: Job, runs: list[Run], now: datetime) -> list[tuple[str, bool]]:
@@ -448,7 +448,7 @@ def test_what_the_v2_scheduler_cannot_tell_is_not_known() -> None:
     known = SchedulerRecord(((NOON + 3 * TEN, FOREVER),), (Event(NOON + 3 * TEN, "known", paused=False),))
     given = job(updated_at=NOON + 3 * TEN)
     assert reason(given, known=known).verdict == "unknown"
-    assert "no record of the time before" in reason(given, known=known).text
+    assert "what the schedule was before 2027-03-01T12:30:00Z is not known" in reason(given, known=known).text
     after = reason(given, known=known, at=NOON + 4 * TEN)
     assert (after.verdict, after.certain) == ("missed", False)
 
@@ -459,6 +459,62 @@ def test_a_pause_that_goes_on_is_told_by_its_note_where_there_is_no_history() ->
     found = reason(given, [run(NOON - TEN)], known)
     assert (found.verdict, found.certain) == ("paused", True)
     assert reason(given, [], known, at=NOON - TEN).verdict != "paused"
+
+
+def test_a_pause_that_has_ended_is_told_by_the_note_of_the_resume_where_there_is_no_history() -> None:
+    known = SchedulerRecord(((NOW, FOREVER),), (Event(NOW, "known", paused=False),))
+    given = job(note=resume_note("bob@host", NOON + 5 * MINUTE, "done", since=NOON - 5 * MINUTE))
+    late = run(NOON + TEN, late=30 * SECOND, result=account(NOON - TEN, NOON))
+    found = reason(given, [late], known)
+    assert (found.verdict, found.certain) == ("paused", True)
+    assert reason(given, [late], known, at=NOON - TEN).verdict == "superseded"
+    assert reason(given, [], known, at=NOON + TEN).verdict == "unknown"
+
+
+@pytest.mark.parametrize("overlap", ["buffer_one", "buffer_all", "cancel_other"])
+@pytest.mark.parametrize("keeps_record", [True, False])
+def test_a_start_that_waited_when_the_schedule_was_paused_was_dropped_by_the_pause(
+    overlap: Any, *, keeps_record: bool
+) -> None:
+    """11:50 was at work until 12:05, and the schedule was paused from 12:02 to 12:10."""
+    pause, end = NOON + 2 * MINUTE, NOON + TEN
+    known = timeline(Event(pause, "paused", paused=True), Event(end, "unpaused", paused=False))
+    given = job(overlap=overlap, note=resume_note("bob@host", end, "", since=pause))
+    runs = [run(NOON - TEN, 15 * MINUTE), run(NOON + 2 * TEN)]
+    found = reason(given, runs, known if keeps_record else None)
+    assert (found.verdict, found.certain) == ("paused", True)
+    assert "paused at 2027-03-01T12:02:00Z: a pause drops what waits" in found.text
+    calm = reason(job(overlap=overlap), runs, timeline())
+    assert calm.verdict != "paused"
+
+
+def test_what_waits_is_never_older_than_a_run_that_has_come_out_of_the_queue_since() -> None:
+    """Two wait behind 12:30, which waited for 12:00 itself; 12:10 does not."""
+    runs = [run(NOON, 32 * MINUTE), run(NOON + 3 * TEN, None, 2 * MINUTE)]
+    found = verdicts(job(overlap="buffer_one", waiting=2), runs, NOON + 45 * MINUTE)
+    assert found == [("overlap_skipped", True), ("overlap_skipped", True), ("buffered", False)]
+
+
+def test_after_an_outage_catching_up_has_decided_and_not_overlap() -> None:
+    """The server looked again at 12:25, and started 12:20: the newest of three that were missed."""
+    away = timeline(wakes=(NOON - MINUTE, NOON + 25 * MINUTE))
+    caught_up = [run(NOON + 2 * TEN, MINUTE, 5 * MINUTE)]
+    for policy, verdict in (("run_latest", "superseded"), ("skip", "skipped")):
+        given = job(overlap="cancel_other", catchup=CatchUpRequest(policy, "cancel_other", 60.0, 610.0))  # type: ignore[arg-type]  # a table's text
+        assert reason(given, caught_up, away).verdict == verdict
+    two = job(overlap="cancel_other", catchup=CatchUpRequest("run_all", "cancel_other", 60.0, 610.0, max_missed=2))
+    assert reason(two, caught_up, away).verdict == "superseded"
+    assert reason(two, caught_up, away, at=NOON + TEN).verdict != "superseded"
+
+
+def test_times_of_an_earlier_spec_are_accounted_for() -> None:
+    """It was due five minutes past each hour until 12:01."""
+    found = ledger(job(), [], NOON - HOUR, NOON + TEN, NOW, timeline(OTHER, CHANGED))
+    told = {each.scheduled_at: each for each in found}
+    assert not told[NOON - HOUR + 5 * MINUTE].expected
+    assert told[NOON - HOUR + 5 * MINUTE].verdict == "missed"
+    assert NOON + 5 * MINUTE not in told
+    assert told[NOON - TEN].verdict == "not_due_then"
 
 
 def test_a_run_that_the_policy_ended_is_told_by_its_last_event_however_late_the_next_began() -> None:
