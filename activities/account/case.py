@@ -70,6 +70,11 @@ class Case:
         return any(run.scheduled_at > self.at and run.scheduled_by for run in self.runs)
 
     @property
+    def may_be_asked_for(self) -> bool:
+        """Whether somebody may have asked for its run: V1 keeps the request, V2 the time of the last write."""
+        return self.history is None or self.history.asked_for(self.at) is not None
+
+    @property
     def dropped(self) -> tuple[str, ...]:
         """What the server counts of starts that came to nothing, as evidence."""
         count = self.job.dropped

@@ -81,7 +81,7 @@ def _is_first_in_line(case: Case, other: Run) -> bool:
 
 
 def _waits(case: Case) -> Reason | None:
-    wait = wait_of(case.job, case.runs, case.at, case.now)
+    wait = wait_of(case.job, case.runs, case.at, case.now, by_hand=case.may_be_asked_for)
     if wait is None:
         return None
     behind = f"for {wait.behind.id} to end" if wait.behind else "for another to end"

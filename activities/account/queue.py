@@ -52,10 +52,10 @@ def wait_of(
             if in_line or (by_hand and job.waiting > len(due))
             else None
         )
-    due = _since(job, own, due)[:1]
-    if at in due:
+    first = _since(job, own, due)[:1]
+    if at in first:
         return Wait(behind, job.waiting == 1)
-    return Wait(behind, certain=False) if by_hand and job.waiting > len(due) else None
+    return Wait(behind, certain=False) if by_hand and job.waiting > len(first) else None
 
 
 def _since(job: ScheduleFacts, own: Sequence[Run], due: Sequence[datetime]) -> Sequence[datetime]:

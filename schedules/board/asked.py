@@ -13,8 +13,8 @@ from schedules.board.cells import CELL
 from schedules.board.kinds import kind_of
 from schedules.console.table import one_line
 from schedules.errors import TickwrightError
+from schedules.ledger.account import account
 from schedules.ledger.explain import explain
-from schedules.ledger.occurrences import ledger
 from schedules.views.explain import explained_lines
 
 if TYPE_CHECKING:
@@ -72,8 +72,7 @@ class Questions:
         if found is None:
             async with self._turn():
                 job = await self._records.job(known.job.name) or known.job
-                runs = await self._records.runs_of(job, begin, end)
-            found = ledger(job, runs.runs, begin, min(end, now), now)
+                found = (await account(self._records, job, begin, min(end, now), now)).occurrences
         late_from = now - SLACK - timedelta(seconds=known.job.times.jitter)
         return [line for each in found if (line := _listed(each, late_from))]
 

@@ -41,13 +41,18 @@ class Account:
     record: SchedulerRecord | None = None
 
 
-async def account(records: JobRecords, job: Job, since: datetime, until: datetime, now: datetime) -> Account:
-    """Every occurrence of a job from since to until, the newest `MOST` of them; raises ServerError."""
+async def account(
+    records: JobRecords, job: Job, since: datetime, until: datetime, now: datetime, *, all_ends: bool = True
+) -> Account:
+    """Every occurrence of a job from since to until, the newest `MOST` of them; raises ServerError.
+
+    With `all_ends` False how a run ended is read only of those that may account for others.
+    """
     since = max(since, _bound(job, until))
     found = await records.runs_of(job, since, until, MOST)
     if not found.complete:
         since = min(run.scheduled_at for run in found.runs)
-    runs = [*await _told(records, found.runs), *await _around(records, job, since, until, now)]
+    runs = [*await _told(records, found.runs, all_ends=all_ends), *await _around(records, job, since, until, now)]
     occurrences = ledger(job, runs, since, until, now)
     gaps = [each.scheduled_at for each in occurrences if each.run is None and each.scheduled_at <= now]
     asked = [each.scheduled_at for each in occurrences if _may_be_asked_for(each)]
@@ -90,8 +95,11 @@ def may_account(run: Run) -> bool:
     return bool(run.marked or run.parent) or done
 
 
-async def _told(records: JobRecords, runs: Sequence[Run]) -> list[Run]:
-    return await records.with_waiting(await records.with_results(runs))
+async def _told(records: JobRecords, runs: Sequence[Run], *, all_ends: bool) -> list[Run]:
+    newest_first = sorted(runs, key=lambda run: run.started_at, reverse=True)
+    chosen = newest_first if all_ends else list(filter(may_account, newest_first))[:MOST_AROUND]
+    told = {run.run_id: run for run in await records.with_results(chosen)}
+    return await records.with_waiting(told.get(run.run_id, run) for run in runs)
 
 
 async def _around(records: JobRecords, job: Job, since: datetime, until: datetime, now: datetime) -> list[Run]:

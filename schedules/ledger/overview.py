@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from activities.account.verdict import SLACK
 from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE
 from activities.occurrence import job_of, stamp
 from schedules.cron.occurrences import occurrences_of
-from schedules.ledger.account import may_account
+from schedules.ledger.account import SECOND, account
 from schedules.ledger.chains import chained
 from schedules.ledger.occurrences import ledger
 from schedules.ledger.pauses import pause_end
@@ -26,7 +26,7 @@ from schedules.notes import synced_at
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from activities.account.facts import Run
+    from activities.account.facts import Run, Verdict
     from schedules.ledger.facts import Job
     from schedules.ledger.occurrences import Occurrence
     from schedules.ledger.records import Records
@@ -39,12 +39,10 @@ MOST_TIMES = 200
 """Times of one job that are accounted for; of a job with more of them, the last."""
 MOST_LOOKED_AT = 200
 """Jobs that are described, runs that are described and ends that are read, at most, each."""
-MOST_RESULTS = 20
-"""Ends that are read of one job."""
 SHRINK = 4
 RUNNING = "ExecutionStatus = 'Running'"
-NO_REASON = frozenset({"missed", "paused", "used_up", "not_due_then", "unknown"})
-"""What only a closer look can tell apart, where nothing ran."""
+PLAIN: frozenset[Verdict] = frozenset({"due", "not_yet_due", "buffered", "before_creation", "forgotten"})
+"""What is told without its scheduler's history of a time at which nothing ran: for the rest all has to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +193,14 @@ def look_at(job: Job, runs: list[Run], since: datetime, now: datetime) -> Look:
 
 
 def _is_odd(job: Job, state: JobState, runs: Sequence[Run]) -> bool:
-    if job.paused or not job.exact or any(each.verdict in NO_REASON for each in state.occurrences):
+    if job.paused or not job.exact or any(map(asks_for_more, state.occurrences)):
         return True
     return job.overlap is None and depends_on_overlap(state.occurrences, runs)
+
+
+def asks_for_more(occurrence: Occurrence) -> bool:
+    """Whether only a closer look tells why it has no run."""
+    return occurrence.run is None and occurrence.verdict not in PLAIN
 
 
 def depends_on_overlap(occurrences: Iterable[Occurrence], runs: Iterable[Run]) -> bool:
@@ -205,24 +208,15 @@ def depends_on_overlap(occurrences: Iterable[Occurrence], runs: Iterable[Run]) -
     return any(each.verdict == "overlap_skipped" for each in occurrences) or may_be_replaced(runs)
 
 
-def _may_decide(job: Job) -> bool:
-    """Whether its late runs decide about others; not known of a request that cannot be read."""
-    return job.catchup is not None or (job.workflow_type == JOB_WORKFLOW and job.limit is None)
-
-
 async def closer(records: Records, look: Look) -> Close:
-    """With all that the schedule, its scheduler's history and its late runs tell."""
+    """With all that the schedule, its scheduler's history and its late runs tell: the account that `runs` and `explain` give."""
     job = await records.job(look.job.name) or look.job
-    late = sorted(filter(may_account, look.runs if _may_decide(job) else ()), key=lambda run: run.scheduled_at)
-    told = {run.run_id: run for run in await records.with_results(late[-MOST_RESULTS:])}
-    fuller = look_at(job, [told.get(run.run_id, run) for run in look.runs], look.since, look.now)
-    open_ones = [each for each in fuller.occurrences if each.verdict in NO_REASON]
-    if not open_ones and not job.paused:
-        return Close(job, fuller.state)
-    first = min((each.scheduled_at for each in open_ones), default=look.now)
-    record = await records.record(job.name, first - timedelta(seconds=1), look.now)
-    jittered = await records.jittered(job, [each.scheduled_at for each in open_ones])
-    occurrences = ledger(job, fuller.runs, fuller.since, look.now, look.now, record, jittered)
+    found = await account(records, job, look.since, look.now, look.now, all_ends=False)
+    told = {run.run_id: run for run in found.runs}
+    runs = replaced(job, chained(job, [told.pop(run.run_id, run) for run in look.runs]))
+    record = found.record
+    if job.paused and record is None:
+        record = await records.record(job.name, look.now - SECOND, look.now)
     pause = record.pause_at(look.now) if record and job.paused else None
-    state = state_of(job, occurrences, fuller.runs, look.now, since=fuller.since, pause=pause)
+    state = state_of(job, found.occurrences, runs, look.now, since=found.since, pause=pause)
     return Close(job, replace(state, pause_end=await pause_end(records, job, look.now)))

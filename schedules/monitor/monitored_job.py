@@ -10,7 +10,7 @@ from activities.account.verdict import SLACK
 from activities.overlap import overlap_policy
 from schedules.cron.occurrences import next_after, previous_before
 from schedules.ledger.chains import chained
-from schedules.ledger.overview import NO_REASON, Close, Look, dated, depends_on_overlap, look_at
+from schedules.ledger.overview import Close, Look, asks_for_more, dated, depends_on_overlap, look_at
 from schedules.ledger.replaced import replaced
 from schedules.ledger.state import JobState, state_of
 from schedules.monitor.memory import Memory
@@ -94,8 +94,10 @@ class MonitoredJob:
         occurrences = [
             self.explained.get(each.scheduled_at, each) if each.run is None else each for each in look.occurrences
         ]
+        earlier = [each for each in self.explained.values() if not each.expected and each.scheduled_at >= look.since]
+        occurrences = sorted([*occurrences, *earlier], key=lambda each: each.scheduled_at)
         state = state_of(look.job, occurrences, look.runs, look.now, since=look.since)
-        unexplained = any(each.verdict in NO_REASON and not self.is_explained(each) for each in occurrences)
+        unexplained = any(asks_for_more(each) and not self.is_explained(each) for each in occurrences)
         self.needs_description = unexplained or self._asks(look, state)
         if unexplained:
             state = replace(state, missed=None, skipped=None)
