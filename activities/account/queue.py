@@ -52,10 +52,10 @@ def wait_of(
             if in_line or (by_hand and job.waiting > len(due))
             else None
         )
-    first = _since(job, own, due)[:1]
-    if at in first:
+    next_one = _since(job, own, due)[:1]
+    if at in next_one:
         return Wait(behind, job.waiting == 1)
-    return Wait(behind, certain=False) if by_hand and job.waiting > len(first) else None
+    return Wait(behind, certain=False) if by_hand and job.waiting > len(next_one) else None
 
 
 def _since(job: ScheduleFacts, own: Sequence[Run], due: Sequence[datetime]) -> Sequence[datetime]:

@@ -104,7 +104,8 @@ async def _told(records: JobRecords, runs: Sequence[Run], *, all_ends: bool) -> 
 
 async def _around(records: JobRecords, job: Job, since: datetime, until: datetime, now: datetime) -> list[Run]:
     """Runs of other times that have a say: earlier ones at work later, and late ones that account for others."""
-    earlier = records.runs_of(job, BEGIN, since - SECOND, MOST_AROUND, open_after=since)
+    before = since - SECOND  # a run that has just ended may have held back what was due then
+    earlier = records.runs_of(job, BEGIN, before, MOST_AROUND, open_after=before)
     end = min(until + AFTERWARDS, now)
     later = records.runs_of(job, until + SECOND, end, MOST) if end > until else None
     found = await asyncio.gather(earlier, *([later] if later else []))
