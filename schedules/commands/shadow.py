@@ -142,10 +142,11 @@ async def _of_job(
     from schedules.ledger.translate import job_from_description
 
     times, job = observed.times, job_from_description(observed)
-    over = times.start_at is not None and times.start_at <= now
+    over = times.start_at if times.start_at is not None and times.start_at <= now else None
     found = await records.runs_of(job, since - FARTHEST, (now if over else until) + FARTHEST, MOST_RUNS)
     if over:
-        live = [run.scheduled_at for run in found.runs if run.verdict != "shadow"]
+        ended = [run for run in found.runs if run.closed_at or run.scheduled_at >= over]  # a shadow may go on
+        live = [run.scheduled_at for run in ended if run.verdict != "shadow"]
         return handed_over(observed.id, times, live, old, since, now)
     new = [run.scheduled_at for run in found.runs]
     return compare(observed.id, times.timezone, new, [each.at for each in old], since, until)
