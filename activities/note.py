@@ -11,11 +11,20 @@ RESUMED = f"{SIGNATURE} resumed, for a run succeeded"
 """The note of a schedule that failures had paused."""
 _PAUSED = re.compile(r"paused by .+? at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 _UNTIL = re.compile(r"paused by .+? at \d{4}-.+ \(until (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)")
-_RESUMED = re.compile(
-    r"resumed (?:by .+? )?at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ).* \(paused since (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)"
-)
 _SINCE = re.compile(r" \(paused since (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)(?: \(until [^()]+\))?$")
 """Of a pause of a job that was paused already."""
+_STAMP = r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"
+_ENDED = re.compile(
+    rf"resumed (?:by .+? )?at {_STAMP}.* \((?:paused since {_STAMP}|to make up for what was due from {_STAMP} on: [^()]+)\)$"
+)
+MOVING = "paused for migration to workflow-backed scheduler"
+"""Temporal's own note while it moves a schedule back from V2 to V1: nobody has paused it, or what was before is not shown."""
+
+
+def ended_pause(note: str) -> tuple[datetime, datetime] | None:
+    """Begin and end of the pause after which a resume has left this note; None for another note."""
+    found = _ENDED.match(note)
+    return (datetime.fromisoformat(found[2] or found[3]), datetime.fromisoformat(found[1])) if found else None
 
 
 def paused_at(note: str) -> datetime | None:
@@ -28,9 +37,3 @@ def paused_until(note: str) -> datetime | None:
     """When the pause of a note of ours ends by itself; None for one that does not, and for a note of somebody else."""
     found = _UNTIL.fullmatch(note)
     return datetime.fromisoformat(found[1]) if found else None
-
-
-def ended_pause(note: str) -> tuple[datetime, datetime] | None:
-    """Begin and end of the pause after which a resume has left this note; None for another note."""
-    found = _RESUMED.match(note)
-    return (datetime.fromisoformat(found[2]), datetime.fromisoformat(found[1])) if found else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,8 @@ from activities.contract import (
     OccurrenceSeen,
     ResumeOrder,
 )
-from activities.late.decision import instant
+from activities.note import MOVING
+from activities.occurrence import job_of, run_among, scheduled_time
 from activities.occurrence_request import OccurrenceRequest
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 RPC_TIMEOUT = timedelta(seconds=5)
 NONE = timedelta(0)
-STAMP = len("2027-03-01T09:00:00Z")
 GONE = "schedule_gone"
 """Type of the ApplicationError for a schedule that is no longer there."""
 GOES_ON = frozenset({WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.CONTINUED_AS_NEW})
@@ -61,7 +60,7 @@ class OperateActivities:
         )
         ids = _last_ids(schedule)
         seen = replace(seen, near=_near(ids, look.workflow_id, schedule.schedule.spec.jitter or NONE))
-        newest = await self._newest(_moved_id(ids, look.workflow_id))
+        newest = await self._newest(run_among(ids, look.workflow_id))
         if newest is None:
             return seen
         seen = replace(seen, run_id=newest.run_id)
@@ -103,6 +102,8 @@ class OperateActivities:
         state = found.schedule.state
         if not state.paused:
             return "resumed" if state.notes == order.resumed else "nothing done: it is no longer paused"
+        if state.notes == MOVING:
+            raise ApplicationError("Temporal is moving the schedule to its other scheduler", type="moving")
         if state.notes != order.note:
             return f"nothing done: it is now paused for another reason: {state.notes}"
         state.paused, state.notes = False, order.resumed
@@ -183,17 +184,11 @@ def _last_ids(schedule: ScheduleDescription) -> list[str]:
     return [each.workflow_id for each in (*starts, *_running(schedule))]
 
 
-def _moved_id(ids: Iterable[str], workflow_id: str) -> str:
-    """The id, or the same with `-1`, `-2` … behind it: so Temporal calls a start that waited while its schedule moved to V2."""
-    number = re.compile(re.escape(workflow_id) + r"-[0-9]+")
-    return next((each for each in ids if number.fullmatch(each)), workflow_id)
-
-
 def _near(ids: Iterable[str], workflow_id: str, jitter: timedelta) -> list[str]:
     """Those of times after the one of this id, and no later than the jitter."""
-    prefix, at = workflow_id[:-STAMP], instant(workflow_id[-STAMP:])
-    stamps = {each: each[len(prefix) :][:STAMP] for each in ids if each.startswith(prefix)}
-    return sorted(each for each, stamp in stamps.items() if at < instant(stamp) <= at + jitter)
+    at, job = scheduled_time(workflow_id), job_of(workflow_id)
+    times = {each: scheduled_time(each) for each in ids if job_of(each) == job}
+    return sorted(each for each, time in times.items() if at and time and at < time <= at + jitter)
 
 
 def _failure(cause: BaseException | None) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from activities.account.case import Case, Reason
 from activities.late.decision import lateness
-from activities.occurrence import scheduled_time, stamp
+from activities.occurrence import occurrence_of, scheduled_time, stamp
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def was_started(case: Case) -> Reason | None:
     """The schedule knows its last starts by name, for longer than their runs are kept."""
-    if case.job.occurrence_id(case.at) not in case.job.recent:
+    if case.job.occurrence_id(case.at) not in map(occurrence_of, case.job.recent):
         return None
     if case.now - case.at <= case.slack:
         return Reason("due", "the schedule has just started it")

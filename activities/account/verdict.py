@@ -169,12 +169,9 @@ def _caught_up(case: Case, wake: datetime, gap: str) -> Reason | None:
 
 
 def _still_due(case: Case) -> Reason | None:
-    waited = case.now - case.at
-    return (
-        Reason("due", f"it has been due since {stamp(case.at)} and may start at any moment")
-        if waited <= case.slack
-        else None
-    )
+    if case.is_older or case.now - case.at > case.slack:
+        return None
+    return Reason("due", f"it has been due since {stamp(case.at)} and may start at any moment")
 
 
 def _unknown(case: Case) -> Reason | None:

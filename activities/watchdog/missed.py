@@ -20,8 +20,9 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.account.held_back import held_back
 from activities.contract import OUTCOME_ATTRIBUTE
+from activities.note import MOVING
 from activities.notices.contract import LOOK_FOR_MISSED
-from activities.occurrence import occurrence_id, stamp
+from activities.occurrence import occurrence_id, run_among, stamp
 from activities.overlap import overlap_policy
 from activities.watchdog.contract import Finding, Look, Seen
 from activities.watchdog.rules import Tally, begins_with, is_after_outage, is_to_be_asked, latest_to_ask
@@ -96,8 +97,12 @@ class WatchActivities:
             return None
         if (begins := schedule.schedule.spec.start_at) and at < begins:
             return None
+        actions = [*(each.action for each in schedule.info.recent_actions), *schedule.info.running_actions]
+        moved = run_among([each.workflow_id for each in actions if _is_run(each)], occurrence_id(job.job, at))
+        if moved != occurrence_id(job.job, at) and (run := await self._run(moved)):
+            return _did_nothing(run) or _waits(run, job, now)
         state = schedule.schedule.state
-        if state.paused:
+        if state.paused and state.note != MOVING:
             return Finding("paused", f"its schedule is paused: {state.note or 'there is no note'}")
         if state.limited_actions and not state.remaining_actions:
             return Finding("other", "its schedule has no remaining actions")

@@ -127,11 +127,11 @@ async def _backfill(
     from schedules.operating.backfill_request import request_for
     from schedules.operating.holes import holes
     from schedules.operating.missing_worker import missing_worker
-    from schedules.operating.span import accounts
+    from schedules.operating.span import accounts, settled
     from schedules.server.gateway import TemporalGateway
 
     begin, end = _span(options, job, now)
-    occurrences = await accounts(records, job, begin, end, now)
+    occurrences = await (accounts if options.dry_run else settled)(records, job, begin, end, now)
     kept_since = now - job.retention if job.retention else NEVER
     found = holes(occurrences, again=options.again, missing=options.missing, kept_since=kept_since)
     took = await _estimate(records, job, occurrences, len(found.run), now, interval)

@@ -24,7 +24,7 @@ from temporalio.service import RPCStatusCode
 from activities.account.history import SCHEDULER_PREFIX, SCHEDULER_TYPE, Part, part_of, record_of
 from activities.account.record import time_of
 from activities.contract import OWNER_ATTRIBUTE
-from activities.occurrence import stamp
+from activities.occurrence import LAST_MOVED, occurrence_of, stamp
 from schedules.errors import ServerError, UndecodableError
 from schedules.ledger.chains import chained
 from schedules.ledger.port import Found
@@ -118,11 +118,11 @@ class Records:
     ) -> Found:
         """See JobRecords; the ids of a job's occurrences sort by scheduled time."""
         first, last = (job.occurrence_id(at).replace("'", "''") for at in (since, until))
-        query = f"WorkflowId BETWEEN '{first}' AND '{last}'"
+        query = f"WorkflowId BETWEEN '{first}' AND '{last}{LAST_MOVED}'"
         if open_after:
             query += f" AND (CloseTime > '{stamp(open_after)}' OR ExecutionStatus = 'Running')"
         found = await self.runs(query, most)
-        runs = [run for run in found.runs if run.id == job.occurrence_id(run.scheduled_at)]
+        runs = [run for run in found.runs if occurrence_of(run.id) == job.occurrence_id(run.scheduled_at)]
         return replace(found, runs=chained(job, runs))
 
     async def runs_with(self, attribute: str, values: Sequence[str], also: str = "") -> list[Run]:

@@ -11,6 +11,7 @@ from temporalio.converter import PayloadConverter, value_to_type
 
 from activities.account.facts import Run, Status
 from activities.contract import ASKED_MEMO, BUILD_MEMO, JOB_WORKFLOW, OUTCOME_ATTRIBUTE, JobRequest
+from activities.note import MOVING
 from activities.occurrence import scheduled_time
 from schedules.cron.reboot import without_mark
 from schedules.ledger.facts import Job
@@ -86,7 +87,7 @@ def job_from_listing(entry: ScheduleListEntry) -> Job:
         times=listed.times,
         owner=listed.owner or "",
         exact=not _may_be_cut(listed.times),
-        paused=listed.paused,
+        paused=listed.paused and info.notes != MOVING,
         note=info.notes,
         workflow_type=listed.workflow_type,
         fingerprint=listed.fingerprint or "",
@@ -102,7 +103,7 @@ def job_from_description(observed: ObservedSchedule, retention: timedelta | None
         name=observed.id,
         times=observed.times,
         owner=observed.owner or "",
-        paused=observed.state.paused,
+        paused=observed.state.paused and observed.state.note != MOVING,
         note=observed.state.note,
         created_at=activity.created_at,
         updated_at=activity.updated_at,

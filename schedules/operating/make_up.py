@@ -6,9 +6,9 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from activities.note import paused_at
+from activities.note import MOVING, paused_at
 from schedules.cron.occurrences import occurrences_of
-from schedules.errors import SettingsError
+from schedules.errors import ServerError, SettingsError
 from schedules.notes import MakeUp, make_up_of, resume_note
 from schedules.operating.backfill_request import request_for
 from schedules.operating.backfills import Backfills, BusyError
@@ -35,6 +35,10 @@ async def resume(
     `most` of the newest times of the pause, None for all; `catchup` is how it was asked for. The note says first what is to be made
     up for, so that the same command finds it again where this one is ended in between.
     """
+    if job.note == MOVING:
+        raise ServerError(
+            "resume", "UNAVAILABLE", f"Temporal is moving `{job.name}` to its other scheduler; try again soon"
+        )
     await writes.forget_resume(job.name)
     open_wish = None if job.paused else make_up_of(job.note)
     if not job.paused and (open_wish is None or not catchup):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,13 +13,14 @@ from schedules.ledger.account import SECOND, account
 from schedules.ledger.occurrences import ledger
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from schedules.ledger.facts import Job
     from schedules.ledger.occurrences import Occurrence
     from schedules.ledger.port import JobRecords
 
 PIECE = 400
+LOOK_AGAIN = 1.0
+SETTLES = timedelta(seconds=15)
+"""A start that may come any moment has come, or is told otherwise, within this."""
 MOST = 10_000
 """Occurrences of one backfill: its request must fit into what a server takes as one payload."""
 
@@ -37,6 +40,20 @@ async def accounts(records: JobRecords, job: Job, since: datetime, until: dateti
         piece = times[first : first + PIECE]
         newest = first + PIECE >= len(times)
         found.extend(await _piece(records, job, piece[0], piece[-1], now, why=newest or job.waiting > 0))
+    return found
+
+
+async def settled(records: JobRecords, job: Job, since: datetime, until: datetime, now: datetime) -> list[Occurrence]:
+    """The same, once none may start any moment: it is waited for, as long as that takes on a server that is there."""
+    found = await accounts(records, job, since, until, now)
+    give_up = now + SETTLES
+    while (first := next((each.scheduled_at for each in found if each.verdict == "due"), None)) and now < give_up:
+        await asyncio.sleep(LOOK_AGAIN)
+        now = datetime.now(UTC)
+        known = await records.job(job.name) or job
+        found = [each for each in found if each.scheduled_at < first] + await accounts(
+            records, known, first, until, now
+        )
     return found
 
 

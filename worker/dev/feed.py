@@ -13,7 +13,7 @@ from temporalio.client import WorkflowExecution, WorkflowHistoryEventFilterType
 from temporalio.service import RPCError
 
 from activities.contract import OWNER_ATTRIBUTE
-from activities.occurrence import STAMP_LENGTH, job_of
+from activities.occurrence import STAMP_LENGTH, job_of, occurrence_of
 from schedules.errors import UndecodableError
 from schedules.ledger.run_result import job_result
 
@@ -83,7 +83,7 @@ def _closed(execution: WorkflowExecution) -> datetime:
 
 
 async def _finished(client: Client, execution: WorkflowExecution) -> FinishedRun:
-    job, scheduled_at = job_of(execution.id), execution.id[-STAMP_LENGTH:]
+    job, scheduled_at = job_of(execution.id), occurrence_of(execution.id)[-STAMP_LENGTH:]
     handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
     only_the_end, reason = WorkflowHistoryEventFilterType.CLOSE_EVENT, ""
     try:
