@@ -197,7 +197,7 @@ def one_job(argument: str = "a", schedule: str = '"@daily"', more: str = "") -> 
         (one_job("{" * 1_000_000), "is a text of 1,000,000 characters"),
         (one_job("{" * 131_071), "a single `{` has no partner"),
         (one_job("{a" * 65_000), "a single `{` has no partner"),
-        (one_job("{" + " " * 131_000 + "}"), "has 131,000 characters within its braces; write 1,000 at most"),
+        (one_job("{" + " " * 131_000 + "}"), "has 131,000 characters within its braces; write at most 1,000"),
         (one_job("${secret:}" * 13_000), "is not a name of a secret"),
         (one_job("{x}" * 40_000), "is not a template here"),
         (one_job("x" * 7_000_000), "is a text of 7,000,000 characters"),
