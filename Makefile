@@ -70,8 +70,8 @@ picture: setup ## Renew docs/board.png, by a Chromium of this machine
 
 lock: setup ## Renew the lock files from pyproject.toml: everything, what `make run` needs, what the image runs, what builds it
 	$(COMPILE) pyproject.toml --group dev --output-file $(LOCK)
-	$(COMPILE) pyproject.toml --group run --constraint $(LOCK) --output-file requirements-run.lock
-	$(COMPILE) pyproject.toml --constraint $(LOCK) --output-file requirements-runtime.lock
+	$(COMPILE) pyproject.toml --group run --extra sql --constraint $(LOCK) --output-file requirements-run.lock
+	$(COMPILE) pyproject.toml --extra sql --constraint $(LOCK) --output-file requirements-runtime.lock
 	$(COMPILE) --group build --constraint $(LOCK) --output-file requirements-build.lock
 	$(COMPILE) --group supply --output-file requirements-supply.lock
 

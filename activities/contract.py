@@ -275,11 +275,20 @@ class JobResult:
 
 
 @dataclass(frozen=True)
+class Trial:
+    """Parameters of a kind of handler, secrets as references, with which a worker is to try what is outside of it."""
+
+    handler: str
+    params: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class OfferQuestion:
     """The argument of OFFER_WORKFLOW and DESCRIBE_OFFER: what a worker is asked beside its names."""
 
     step: StepRequest | None = None  # as it stands in the request: its templates and secrets are not filled in
     secrets: list[str] = field(default_factory=list)  # names
+    trials: list[Trial] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -293,6 +302,7 @@ class WorkerOffer:
     commands: bool = True  # whether it runs them
     missing_secrets: list[str] = field(default_factory=list)  # of those in the question
     problem: str = ""  # why it cannot run the step in the question
+    troubles: list[str] = field(default_factory=list)  # of each trial in the question, empty for none
 
 
 @dataclass(frozen=True)

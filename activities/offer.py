@@ -48,6 +48,7 @@ class OfferActivities:
             fitness.parts.allow_commands,
             fitness.missing(asked.secrets),
             fitness.problem(asked.step) if asked.step else "",
+            await fitness.troubles(asked.trials),
         )
 
     @activity.defn(name=OFFERED_ELSEWHERE)

@@ -53,7 +53,7 @@ class PythonHandler:
         """
         request = parse_params(PythonParams, params)
         entry = self._registry.get(request.handler)
-        call = _bind(entry, request.params, _context(attempt))
+        call = _bind(entry, request.params, context_of(attempt))
         result = await self._result(entry, call, attempt)
         try:
             return to_json(result)
@@ -80,7 +80,8 @@ def _bind(entry: Handler, params: dict[str, Any], context: JobContext) -> Callab
     return lambda: entry.call(model, context)
 
 
-def _context(attempt: Attempt) -> JobContext:
+def context_of(attempt: Attempt) -> JobContext:
+    """What a function is told of its attempt."""
     return JobContext(
         job=attempt.call.job,
         step=attempt.call.step.name,

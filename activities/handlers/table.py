@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from activities.errors import HandlerError
 
@@ -52,6 +52,14 @@ class Handler(StepHandler, Protocol):
 
     def problem(self, params: dict[str, Any]) -> str:
         """Why this worker cannot run a step with these parameters, their templates not filled in; empty where it can."""
+
+
+@runtime_checkable
+class Trying(Protocol):
+    """A handler that can try what a step needs outside of its worker."""
+
+    async def trial(self, params: dict[str, Any]) -> str:
+        """Why a step with these parameters, secrets filled in, would fail here; empty where it would not. It may take TRIAL_SECONDS."""
 
 
 class Handlers:

@@ -6,22 +6,20 @@ import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from activities.databases import POSTGRESQL, SQLITE
 from activities.errors import HandlerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SQLITE = "sqlite:///"
-_POSTGRESQL = ("postgresql://", "postgres://")
-
 
 @contextmanager
 def connected(url: str) -> Iterator[Any]:
     """A connection to `postgresql://…` (by psycopg) or `sqlite:///FILE`, closed with the block. Raises a permanent HandlerError."""
-    if url.startswith(_SQLITE):
-        with closing(sqlite3.connect(url.removeprefix(_SQLITE))) as connection:
+    if url.startswith(SQLITE):
+        with closing(sqlite3.connect(url.removeprefix(SQLITE))) as connection:
             yield connection
-    elif url.startswith(_POSTGRESQL):
+    elif url.startswith(POSTGRESQL):
         with closing(_psycopg().connect(url)) as connection:
             yield connection
     else:

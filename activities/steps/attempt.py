@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from activities.steps.secrets import SecretStore
     from activities.steps.template import Names
 
-TYPED = frozenset({"json", "params", "args"})
+TYPED = frozenset({"json", "params", "args", "parameters"})
 """Parameters that are sent on as JSON: there an output keeps its type."""
 PreviousOccurrence = Callable[[TimesRequest, datetime], datetime | None]
 """The latest time at which the job fires before the given one; None when there is none."""

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from activities.contract import OfferQuestion, StepRequest
 from activities.errors import HandlerError
-from activities.steps.template import secrets_used
+from activities.handlers.table import Trying
+from activities.steps.redact import Redactor
+from activities.steps.template import render, secrets_used
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from activities.contract import WorkerOffer
+    from activities.contract import Trial, WorkerOffer
     from activities.handlers.table import Handlers, Parts
     from activities.steps.secrets import SecretStore
 
+TRIAL_SECONDS = 5.0
+"""For one trial; who asks waits for ten."""
 GiveBack = Callable[[str, StepRequest], Awaitable[str]]
 """Why a step of the task queue is given back for another worker; empty to run it here."""
 AskOthers = Callable[[str, OfferQuestion], Awaitable["Sequence[WorkerOffer | None]"]]
@@ -50,6 +55,32 @@ class Fitness:
         except HandlerError as error:
             return error.message
         return problem or next(filter(None, (self._unusable(name) for _, name in secrets_used(step.params))), "")
+
+    async def troubles(self, trials: Sequence[Trial]) -> list[str]:
+        """What each trial met, without secrets; empty for nothing."""
+        return list(await asyncio.gather(*map(self._trouble, trials)))
+
+    async def _trouble(self, trial: Trial) -> str:
+        if self.missing([name for _, name in secrets_used(trial.params)]):
+            return ""  # The secret is told as missing.
+        redactor = Redactor(self._secrets.forms())
+
+        def secret(name: str) -> str:
+            redactor.add(value := self._secrets.resolve(name), name)
+            return value
+
+        try:
+            handler = self._handlers.of(trial.handler)
+            if not isinstance(handler, Trying):
+                return ""
+            async with asyncio.timeout(TRIAL_SECONDS):
+                return redactor.text(await handler.trial(render(trial.params, {}, secret)))
+        except HandlerError as error:
+            return redactor.text(error.message)
+        except TimeoutError:
+            return f"no answer within {TRIAL_SECONDS:g} s"
+        except Exception as error:  # noqa: BLE001  whatever it is, the step would meet it, too
+            return redactor.text(f"{type(error).__name__}: {error}")
 
     def _unusable(self, secret: str) -> str:
         try:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MARK = "***"
 OWN_KEYS = frozenset(
     {"status", "body", "request", "exit_code", "signal", "stdout", "stderr", "traceback", "still_running", "cut"}
-    | {"no_keys", "log", "whole"}
+    | {"no_keys", "log", "whole", "row_count", "row_counts", "rows", "rows_left_out", "sqlstate"}
 )
 """Keys of what our handlers give back: no secret stands in them, though one of a single letter might seem to."""
 OWN_NUMBERS, _MOST_OWN_NUMBER = frozenset({"status", "exit_code", "signal"}), 999

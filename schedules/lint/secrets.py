@@ -25,7 +25,12 @@ def secret_findings(job: JobSpec) -> Iterator[Finding]:
     if job.direct:
         return
     steps = [each for step in compile_steps(job) for each in (step, step.compensate) if each]
-    names = dict.fromkeys(name for step in steps for _, name in secrets_used(step.params))
+    names = dict.fromkeys(
+        name
+        for step in steps
+        for path, name in secrets_used(step.params)
+        if (step.handler, path) != ("sql", ("connection",))  # The address of a database, whatever it is called.
+    )
     for name in names:
         if _ORDINARY.fullmatch(name):
             yield Finding(

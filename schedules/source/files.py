@@ -11,6 +11,8 @@ from pathlib import Path
 from schedules.text.nearest import nearest
 
 SUFFIXES = frozenset({".yaml", ".yml", ".json"})
+TEXTS = frozenset({".sql"})
+"""Files that specs name, and that hold no jobs."""
 MOST_ENTRIES = 100_000
 _WORDS = sorted(suffix[1:] for suffix in SUFFIXES)
 _OTHER_FORMATS = frozenset({"geojson", "jsonl", "jsonnet", "ndjson"})
@@ -114,7 +116,7 @@ class _Walk:
             self._fault(
                 entry, f"looks like a spec file and is not read, by its name; call it {name}, or put it elsewhere"
             )
-        else:
+        elif entry.suffix not in TEXTS:
             self._listing.left_out.append(entry)
 
     def _take_other(self, entry: Path) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from schedules.spec.kinds.command import CommandSpec
     from schedules.spec.kinds.http import HttpSpec
     from schedules.spec.kinds.python import PythonSpec
+    from schedules.spec.kinds.sql import SqlSpec
     from schedules.spec.kinds.workflow import WorkflowSpec
     from schedules.spec.notices import ChannelSpec, OnFailureSpec, OnMissedSpec, PauseAfterSpec, WebhookSpec
     from schedules.spec.retry import RetrySpec
@@ -43,6 +44,7 @@ __all__ = [
     "RetrySpec",
     "RunSpec",
     "ScheduleEntry",
+    "SqlSpec",
     "StepSpec",
     "WebhookSpec",
     "WorkflowSpec",
@@ -71,6 +73,7 @@ _HOMES = {
     "RetrySpec": "schedules.spec.retry",
     "RunSpec": "schedules.spec.handlers",
     "ScheduleEntry": "schedules.spec.entries",
+    "SqlSpec": "schedules.spec.kinds.sql",
     "StepSpec": "schedules.spec.steps",
     "WebhookSpec": "schedules.spec.notices",
     "WorkflowSpec": "schedules.spec.kinds.workflow",

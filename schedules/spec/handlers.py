@@ -11,6 +11,7 @@ from schedules.spec.kinds.command import CommandSpec, ShortCommand
 from schedules.spec.kinds.http import HttpSpec
 from schedules.spec.kinds.kind import KindSpec
 from schedules.spec.kinds.python import PythonSpec
+from schedules.spec.kinds.sql import SqlSpec
 from schedules.spec.kinds.workflow import WorkflowSpec
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class HandlerSpec(Spec):
     )
     python: PythonSpec | None = Field(default=None, description="A registered Python function.")
     workflow: WorkflowSpec | None = Field(default=None, description="Your own workflow.")
+    sql: SqlSpec | None = Field(default=None, description="SQL statements for a database.")
 
     @property
     def kind(self) -> str:

@@ -8,7 +8,7 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from activities.contract import JOB_WORKFLOW, OfferQuestion
+from activities.contract import JOB_WORKFLOW, OfferQuestion, Trial
 from activities.notices.contract import WATCHDOG_WORKFLOW
 from activities.steps.template import secrets_used
 from schedules.errors import UndecodableError
@@ -54,11 +54,19 @@ class Needs:
     of_kinds: dict[Need, list[str]] = field(default_factory=dict)
     keys: dict[str, list[str]] = field(default_factory=dict)
     secrets: dict[str, list[str]] = field(default_factory=dict)
+    #: What workers are to try, as its handler and parameters (JSON).
+    trials: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     @property
     def special(self) -> bool:
         """Whether a worker may lack something of it."""
-        return bool(self.of_kinds or self.keys or self.secrets)
+        return bool(self.of_kinds or self.keys or self.secrets or self.trials)
+
+    @property
+    def question(self) -> OfferQuestion:
+        """What the workers are asked."""
+        trials = [Trial(handler, json.loads(params)) for handler, params in sorted(self.trials)]
+        return OfferQuestion(secrets=sorted(self.secrets), trials=trials)
 
 
 async def preflight(plan: Plan, wanted: Iterable[DesiredSchedule], workers: Askable, *, ask: bool) -> list[str]:
@@ -106,8 +114,11 @@ def _note_step(needs: Needs, schedule: DesiredSchedule, step: dict[str, Any]) ->
     if schedule.encryption:
         _note(needs.keys.setdefault(schedule.encryption, []), schedule.id)
     _note_secrets(needs, schedule, step["params"])
-    if need := KINDS[step["handler"]].need(step["params"]):
+    kind = KINDS[step["handler"]]
+    if need := kind.need(step["params"]):
         _note(needs.of_kinds.setdefault(need, []), schedule.id)
+    if trial := kind.trial(step["params"]):
+        _note(needs.trials.setdefault((step["handler"], json.dumps(trial)), []), schedule.id)
 
 
 def _note_secrets(needs: Needs, schedule: DesiredSchedule, value: Any) -> None:
@@ -139,6 +150,11 @@ def missing_in(queue: str, needs: Needs, offers: Sequence[WorkerOffer]) -> Itera
         if without := [offer for offer in offers if name in offer.missing_secrets]:
             lack = f"no secret `{name}` in {_those(without, offers, queue)}, which {_names(needs.secrets[name])} need"
             yield f"{lack}: give it TICKWRIGHT_SECRET_{name}, or a file of that name in its TICKWRIGHT_SECRETS_DIR"
+    for place, trial in enumerate(sorted(needs.trials)):
+        met = [(offer.troubles[place : place + 1] or [""])[0] for offer in offers]
+        for trouble in sorted(set(filter(None, met))):
+            those = [offer for offer, each in zip(offers, met, strict=True) if each == trouble]
+            yield f"`{trial[0]}` steps of {_names(needs.trials[trial])} would fail in {_those(those, offers, queue)}: {trouble}"
     for key in sorted(needs.keys):
         if without := [offer for offer in offers if key not in offer.keys]:
             yield (
@@ -185,7 +201,7 @@ async def _queue(queue: str, needs: Needs, workers: Askable, *, ask: bool) -> li
     if not ask or not needs.special:
         return []
     try:
-        answers = await workers.answers(queue, OfferQuestion(secrets=sorted(needs.secrets)))
+        answers = await workers.answers(queue, needs.question)
     except UndecodableError as error:
         return [f"the answers of the workers of task queue `{queue}` cannot be read: {error}"]
     if not (offers := [answer for answer in answers if answer is not None]):

@@ -19,7 +19,7 @@ import pytest
         ("activities.idempotency", ["temporalio", "pydantic", "aiohttp"]),
         ("activities.registry", ["temporalio", "aiohttp", "structlog"]),
         ("activities.steps.secrets", ["temporalio", "aiohttp"]),
-        ("worker.app", ["aiohttp", "yarl", "apprise", "requests"]),
+        ("worker.app", ["aiohttp", "yarl", "apprise", "requests", "psycopg", "aiosqlite", "activities.handlers.sql"]),
     ],
 )
 def test_module_loads_without_what_it_does_not_need(module: str, kept_out: list[str]) -> None:
@@ -69,7 +69,7 @@ ENGINE = {"activities.occurrence", "activities.reboot_mark"}
 ENGINE |= {f"schedules.{room}" for room in ("commands", "cron", "recurrence", "times")}
 VIEWS = {"schedules.views"}
 FORMAT = {"activities.contract", "activities.errors", "activities.notices", "activities.overlap", "activities.steps"}
-FORMAT |= {"activities.watchdog"}
+FORMAT |= {"activities.databases", "activities.watchdog"}
 FORMAT |= {
     "schedules.compile",
     "schedules.lint",

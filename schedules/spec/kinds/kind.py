@@ -70,6 +70,12 @@ class KindSpec(Spec):
         yield from check(params, NAMES | outputs)
 
     @classmethod
+    def trial(cls, params: dict[str, Any]) -> dict[str, Any] | None:
+        """Parameters with which a worker tries, before a sync, what a step needs outside of it; None for nothing to try."""
+        del params
+        return None
+
+    @classmethod
     def need(cls, params: dict[str, Any]) -> Need | None:
         """The requirement on a worker that runs a step with these parameters; None where each worker can."""
         del params

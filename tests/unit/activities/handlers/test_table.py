@@ -29,6 +29,7 @@ def handlers() -> Handlers:
         ("command", {"argv": ["true"]}, "commands are not allowed on this worker"),
         ("python", {"handler": "export"}, "there is no handler `export`; the registered handlers are: none"),
         ("workflow", {"type": "Reconcile"}, ""),
+        ("sql", {"connection": "${secret:DB}", "statement": "SELECT 1"}, ""),
         ("workflow", {"type": "Settle"}, "no workflow type `Settle` on this worker"),
     ],
 )
@@ -45,7 +46,7 @@ def test_each_key_of_the_table_has_a_runner_and_a_place_in_the_reference(handler
     assert KINDS[kind].__name__ in SECTIONS
 
 
-@pytest.mark.parametrize("kind", ["sql", "calls", "table", "http.x", "", "../http"])
+@pytest.mark.parametrize("kind", ["ftp", "calls", "table", "http.x", "", "../http"])
 def test_a_name_without_a_handler_is_refused_for_good(handlers: Handlers, kind: str) -> None:
     with pytest.raises(HandlerError) as caught:
         handlers.of(kind)
@@ -55,11 +56,11 @@ def test_a_name_without_a_handler_is_refused_for_good(handlers: Handlers, kind: 
 def test_a_module_of_its_name_is_all_that_a_worker_needs_of_a_kind(
     handlers: Handlers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Sql:
+    class Ftp:
         def __init__(self, parts: Parts) -> None:
             self.parts = parts
 
-    module = ModuleType("activities.handlers.sql")
-    module.HANDLER = Sql  # type: ignore[attr-defined]
+    module = ModuleType("activities.handlers.ftp")
+    module.HANDLER = Ftp  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    assert isinstance(handlers.of("sql"), Sql)
+    assert isinstance(handlers.of("ftp"), Ftp)

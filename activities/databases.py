@@ -1,0 +1,4 @@
+"""How the addresses of the known databases begin."""
+
+SQLITE = "sqlite:///"
+POSTGRESQL = ("postgresql://", "postgres://")

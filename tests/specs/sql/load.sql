@@ -1,0 +1,3 @@
+-- What came in today.
+INSERT INTO stock SELECT * FROM incoming;
+TRUNCATE incoming;
