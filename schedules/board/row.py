@@ -11,7 +11,7 @@ from schedules.board.kinds import RANK
 from schedules.board.past import pending
 from schedules.console.table import one_line
 from schedules.ledger.status import WORST_FIRST
-from schedules.monitor.figures import next_start
+from schedules.text.duration import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ def row_of(known: MonitoredJob, state: JobState, found: Past, frame: Frame, labe
 
 def row_json(row: Row, known: MonitoredJob, plan: int | None, frame: Frame) -> dict[str, Any]:
     """As the page has it; `plan` is the place of its times to come, None where they are not known."""
-    return {**row.json, "next": _offset(next_start(known.job, frame.now), frame), "plan": plan}
+    return {**row.json, "next": _offset(known.job.next_start(frame.now), frame), "plan": plan}
 
 
 def missing_json(state: JobState, job: JobSpec) -> Any:
@@ -75,6 +75,7 @@ def _about(state: JobState, labels: Mapping[str, str]) -> dict[str, Any]:
         "name": state.name,
         "owner": state.owner,
         "zone": state.timezone,
+        "jitter": format_duration(state.jitter) if state.jitter else "",
         "state": state.state,
         "why": "" if state.why == state.last_outcome else one_line(state.why, LONGEST_WHY),
         "note": one_line(state.note, LONGEST_WHY) if state.paused else "",

@@ -23,6 +23,7 @@ class Job(ScheduleFacts):
     """A job's schedule as the server has it now. `exact` says that its times are all there, which List does not promise.
 
     `limit` is how long a run may take whose steps need one attempt each; `fingerprint` is that of what a sync last wrote.
+    `next_times` are the next starts as the server tells them, each with its jitter.
     """
 
     times: Times
@@ -44,6 +45,14 @@ class Job(ScheduleFacts):
     def jitter(self) -> timedelta:
         """By how much a start may come after its scheduled time."""
         return timedelta(seconds=self.times.jitter)
+
+    def next_start(self, now: datetime) -> datetime | None:
+        """The next scheduled time; None where it is paused or has no actions left. Where its times are not all known, the server's word."""
+        if self.paused or self.remaining == 0:
+            return None
+        if self.exact:
+            return self.occurrences.next_after(now)
+        return next((at for at in self.next_times if at > now), None)
 
     def occurrences_by(self, spec: ScheduleSpec) -> Occurrences:
         """The times of another spec, which it had before."""

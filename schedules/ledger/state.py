@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
 from activities.account.facts import LEFT_OUT, LOST, NOT_RUN, TROUBLE
@@ -58,7 +59,7 @@ class JobState:
     """One job now. `missed` and `skipped` count since `since`, None where its times are not all known.
 
     `failures` are consecutive, of the runs that were read. `overdue` is the oldest time that should have started by now and
-    has not, or waits for a worker. `why` is what to know about a state that is not ok. `last` is the newest run.
+    has not, or waits for a worker. `next_at` is a scheduled time, after which the start comes within `jitter`. `why` is what to know about a state that is not ok. `last` is the newest run.
     """
 
     name: str
@@ -82,6 +83,7 @@ class JobState:
     occurrences: Sequence[Occurrence] = field(default=(), repr=False)
     incident: OpenIncident | None = None
     pause_end: PauseEnd | None = None
+    jitter: timedelta = timedelta(0)
 
 
 def state_of(
@@ -105,7 +107,8 @@ def state_of(
         state=state,
         owner=job.owner,
         timezone=job.times.timezone,
-        next_at=next((at for at in job.next_times if at > now), None),
+        next_at=job.next_start(now),
+        jitter=job.jitter,
         last=next(iter(newest_first), None),
         last_outcome=ended[0].verdict if ended else None,
         failures=failures,

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from activities.account.facts import TROUBLE
-from schedules.cron.occurrences import next_after
 from schedules.ledger.state import count_of
 from schedules.monitor.deadline import expected_by, overdue, usual_duration
 
@@ -53,7 +52,7 @@ def figures_of(job: Job, state: JobState, runs: Sequence[Run], since: datetime, 
     return Figures(
         job=job.name,
         owner=job.owner,
-        next_at=next_start(job, now),
+        next_at=job.next_start(now),
         started_at=max((run.started_at for run in runs), default=None),
         succeeded_at=_last_end(run for run in runs if run.verdict == "succeeded"),
         failed_at=_last_end(run for run in runs if run.verdict in TROUBLE),
@@ -71,15 +70,6 @@ def figures_of(job: Job, state: JobState, runs: Sequence[Run], since: datetime, 
         usual=usual_duration(runs),
         last=_last_duration(runs, now),
     )
-
-
-def next_start(job: Job, now: datetime) -> datetime | None:
-    """A paused job has no next run; of one whose times are not all known, the server tells the next."""
-    if job.paused or job.remaining == 0:
-        return None
-    if job.exact:
-        return next_after(job.times, now)
-    return next((at for at in job.next_times if at > now), None)
 
 
 def _last_end(runs: Iterable[Run]) -> datetime | None:

@@ -8,6 +8,7 @@ from schedules.cron.compiled import Policy
 from schedules.errors import SettingsError
 from schedules.spec.describe import schedule_text
 from schedules.spec.entries import CronEntry
+from schedules.text.duration import format_duration
 from schedules.text.nearest import suggestion
 from schedules.times.asked import Asked, CronText
 from schedules.times.job import job_times
@@ -46,4 +47,5 @@ def asked_job(project: Project, name: str) -> Asked:
         compile_at=compile_at,
         left_out=lambda since: compiled(since).left_out,
         by_calendar=bool(job.only or job.without),
+        notes=(f"each may start up to {format_duration(job.jitter)} later (jitter)",) if job.jitter else (),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from activities.occurrence import stamp
 from schedules.ledger.status import WORST_FIRST
+from schedules.text.duration import format_duration
 from schedules.times.moment import short_text
 from schedules.views.notices import delivery_text, sent_json
 from schedules.views.occurrences import instant_json, run_json, span_text
@@ -44,7 +45,7 @@ def state_row(state: JobState, now: datetime) -> dict[str, str]:
         "job": state.name,
         "owner": state.owner,
         "state": state.state.replace("_", " "),
-        "next": short_text(state.next_at, state.timezone) if state.next_at and not state.paused else "",
+        "next": _next(state),
         "last": short_text(last.scheduled_at, state.timezone) if last else "",
         "outcome": state.last_outcome or "",
         "lateness": span_text(now - last.scheduled_at if last.waiting else last.lateness) if last else "",
@@ -58,6 +59,14 @@ def state_row(state: JobState, now: datetime) -> dict[str, str]:
     }
 
 
+def _next(state: JobState) -> str:
+    """The scheduled time, and by how much later jitter may let it start."""
+    if state.next_at is None:
+        return ""
+    late = f" (up to +{format_duration(state.jitter)})" if state.jitter else ""
+    return short_text(state.next_at, state.timezone) + late
+
+
 def state_json(state: JobState) -> dict[str, Any]:
     """Times are RFC 3339 in UTC, spans are seconds; counts are null where the job's times are not all known."""
     last = state.last
@@ -68,6 +77,7 @@ def state_json(state: JobState) -> dict[str, Any]:
         "why": state.why,
         "timezone": state.timezone,
         "next": stamp(state.next_at) if state.next_at else None,
+        "jitter": int(state.jitter.total_seconds()),
         "last": {"scheduled_at": stamp(last.scheduled_at), **run_json(last)} if last else None,
         "last_outcome": state.last_outcome,
         "consecutive_failures": state.failures,

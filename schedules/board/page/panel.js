@@ -152,10 +152,11 @@ export function icon(kind) {
 function facts(job, now, zone) {
   const coming = soonest(job, now);
   const next = !coming ? "" : coming.exact ? `${when(coming.at, zone)}, in ${about(coming.at - now)}` : `within ${about(coming.at - now)}`;
+  const late = next && job.jitter ? ` (up to +${job.jitter})` : "";
   const last = (values) => (values.length ? `${short(values.at(-1))} at the last run, up to ${short(Math.max(...values))} in the last ${values.length}` : "");
   const rows = [
     ["state", job.state.replace("_", " ") + (job.why ? `: ${job.why}` : "")],
-    ["next", next],
+    ["next", next + late],
     ["zone", job.zone],
     ["owner", job.owner],
     ["labels", job.labels.join(", ")],

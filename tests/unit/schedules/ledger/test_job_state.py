@@ -106,6 +106,15 @@ def test_times_in_a_row_are_those_of_the_jobs_zone() -> None:
     assert timedelta(seconds=state_json(found)["last"]["duration"]) == MINUTE
 
 
+def test_with_jitter_the_next_time_is_the_scheduled_one_and_by_how_much_later_it_may_start() -> None:
+    """The server tells the next starts with their jitter, for this job hours after the times themselves."""
+    spread = replace(job().times, jitter=12 * 3_600)
+    found = state(job(times=spread, next_times=(NOON + TEN * 30,)), all_four())
+    assert state_row(found, NOW)["next"] == "2027-03-01 13:10 +01:00 (up to +12h)"
+    assert (state_json(found)["next"], state_json(found)["jitter"]) == ("2027-03-01T12:10:00Z", 43_200)
+    assert state_json(state(job(next_times=(NOON + TEN,)), all_four()))["jitter"] == 0
+
+
 DELIVERED = Sent("failure", "ops", "delivered", NOON, 1, "w", "r", 5)
 REFUSED = Sent("failure", "hook", "under_way", NOON, 6, "w", "r", 6, error="no secret")
 BOTH = (

@@ -135,6 +135,12 @@ def test_a_job_answers_by_its_own_zone_and_policy() -> None:
         asked_job(project, "zzz")
 
 
+def test_a_job_with_jitter_says_by_how_much_later_each_may_start() -> None:
+    question = asked_job(Project("p", "default", (job("a", schedule="30 2 * * *", jitter="12h"),)), "a")
+    shown = next_text(question, [datetime(2027, 3, 2, 7, 30, tzinfo=UTC)], NOW)
+    assert shown.splitlines()[-1] == "each may start up to 12h later (jitter)"
+
+
 def test_after_is_not_included() -> None:
     eight = datetime(2027, 3, 2, 13, tzinfo=UTC)
 
