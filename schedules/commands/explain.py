@@ -1,4 +1,4 @@
-"""`python -m schedules explain JOB TIME`: the whole story of one occurrence, or why there is none."""
+"""`tickwright explain JOB [TIME]`: the whole story of one occurrence, or why there is none."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "time",
         metavar="TIME",
-        help="local time of the job (2027-03-14T02:00, or 02:00 for the last one), a time with an offset, or the id of an occurrence",
+        nargs="?",
+        default="",
+        help="local time of the job (2027-03-14T02:00, or 02:00 for the last one), a time with an offset, the id of an occurrence, "
+        "or last-failed (default: the last time that had to run)",
     )
     parser.add_argument(
         "--ui-url",

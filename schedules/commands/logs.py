@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from schedules.commands.options.reading import answer, output_option, read
 from schedules.console.terminal import STDOUT, say
 from schedules.errors import SettingsError
-from schedules.ledger.explain import moment_of, story
-from schedules.ledger.selection import job_or_its_past
+from schedules.ledger.explain import story
+from schedules.ledger.selection import asked_for, job_or_its_past
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         nargs="?",
         default="",
-        help="local time of the job, a time with an offset, or the id of an occurrence (default: the newest run)",
+        help="local time of the job, a time with an offset, the id of an occurrence, or last-failed (default: the newest run)",
     )
     parser.add_argument("--step", default="", metavar="S", help="show only this step")
     parser.add_argument("--follow", "-f", action="store_true", help="show new lines until the run has ended")
@@ -100,7 +100,7 @@ async def _run(records: Records, job: Job, time: str, now: datetime) -> Run:
         return max(found.runs, key=lambda run: (run.scheduled_at, run.started_at))
     from schedules.ledger.due import due
 
-    at = due(job.times, moment_of(job, time, now)).at
+    at = due(job.times, await asked_for(records, job, time, now)).at
     found = await records.runs_of(job, at, at)
     if not found.runs:
         raise SettingsError(

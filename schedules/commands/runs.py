@@ -71,8 +71,8 @@ async def _account(records: Records, options: argparse.Namespace, now: datetime)
 
 def _show(options: argparse.Namespace, found: Account, shown: list[Occurrence]) -> None:
     from activities.occurrence import stamp
-    from schedules.console.table import console, table
-    from schedules.views.occurrences import COLUMNS, occurrence_json, occurrence_row
+    from schedules.console.table import console, fitting, table
+    from schedules.views.occurrences import COLUMNS, LEAST_FIRST, occurrence_json, occurrence_row
 
     job = found.job
     if options.output == "json":
@@ -86,4 +86,6 @@ def _show(options: argparse.Namespace, found: Account, shown: list[Occurrence]) 
         )
         return
     title = f"{job.name}, times of {job.times.timezone}"
-    console().print(table(COLUMNS, [occurrence_row(each, job.times.timezone) for each in shown], title))
+    screen, rows = console(), [occurrence_row(each, job.times.timezone) for each in shown]
+    used = fitting(COLUMNS, rows, screen.width, LEAST_FIRST)
+    screen.print(table(used, rows, title, screen.width))

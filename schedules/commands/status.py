@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from schedules.commands.options.reading import answer, output_option, read
+from schedules.commands.options.reading import EPILOG, answer, output_option, read
 from schedules.commands.options.selection import selected, selection_options
 from schedules.commands.options.specs import at_least
 from schedules.errors import SettingsError
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from schedules.ledger.selection import Selection
 
 USUAL_SECONDS = 5
-NARROW = 60
-"""Columns of a terminal on which a reason is cut to so many characters."""
+FOUND = 4
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +42,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help=f"show the state again every S seconds (default: {USUAL_SECONDS})",
     )
+    parser.add_argument(
+        "--fail-on",
+        default="",
+        metavar="S,…",
+        help="for scripts: exit with 4 if a job is in one of these states, such as failing,missing,late",
+    )
     output_option(parser)
+    parser.epilog = f"{EPILOG} 4: a job is in a state of --fail-on."
     parser.set_defaults(execute=execute)
 
 
@@ -51,14 +57,14 @@ def execute(options: argparse.Namespace) -> int:
     """Runs the command; its exit code. Raises TickwrightError for what ends it early."""
     if options.watch and options.output == "json":
         raise SettingsError("--watch does not go with --output json; leave one of them out")
-    meant = selected(options)
+    wanted, meant = _states(options.fail_on), selected(options)
 
     async def work(records: Records, now: datetime) -> int:
         if options.watch:
             await _watch(records, meant, options)
         found = await job_states(records, meant, options.since, now)
         _show(found, options.output, now)
-        return 0
+        return FOUND if any(state.state in wanted for state in found.states) else 0
 
     return read(work)
 
@@ -80,18 +86,27 @@ def _picture(found: Overview, now: datetime, width: int) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
-    from schedules.console.table import cut, fitting, one_line, table
+    from schedules.console.table import cut, fitting, table
     from schedules.views.status import COLUMNS, LEAST_FIRST, state_row, summary
 
     shown, more = cut(found.states)
     rows = [state_row(state, now) for state in shown]
-    if width < NARROW:
-        rows = [{**row, "why": one_line(row["why"], NARROW)} for row in rows]
     empty = {column for column in COLUMNS[2:] if not any(row[column] for row in rows)}
     if len({state.owner for state in found.states}) == 1:
         empty.add("owner")
     used = fitting([column for column in COLUMNS if column not in empty], rows, width, LEAST_FIRST)
-    return Group(table(used, rows), *([Text(more)] if more else []), Text(summary(found.states, found)))
+    return Group(table(used, rows, width=width), *([Text(more)] if more else []), Text(summary(found.states, found)))
+
+
+def _states(text: str) -> frozenset[str]:
+    """An option's comma-separated states. Raises SettingsError with the known ones."""
+    from schedules.ledger.status import WORST_FIRST
+    from schedules.text.nearest import suggestion
+
+    given = [word.strip().replace(" ", "_") for word in text.split(",") if word.strip()]
+    if wrong := next((word for word in given if word not in WORST_FIRST), None):
+        raise SettingsError(f"--fail-on {wrong}: {suggestion(wrong, WORST_FIRST, 'states')}")
+    return frozenset(given)
 
 
 async def _watch(records: Records, meant: Selection, options: argparse.Namespace) -> None:

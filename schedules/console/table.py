@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 Row = TypeVar("Row")
 PIPED_WIDTH = 200
 LONGEST_CELL = 160
+PROSE, LONGEST_PROSE = frozenset({"why", "reason"}), 1_000
+"""Columns whose end says what matters; they are wrapped between words."""
 MOST_ROWS = 500
 """A table of ten thousand rows takes half a minute to lay out, and nobody reads it."""
-NARROWEST, BETWEEN = 16, 3
-"""Characters of a cell that is folded, and between two cells."""
+NARROWEST, NARROWEST_PROSE, BETWEEN = 16, 40, 3
+"""Characters of a cell that is folded, of one with prose, and between two cells."""
+WIDE, MOST_BESIDE = 140, 24
+"""From so many columns of a terminal on nothing beside prose is folded; below, to so many characters."""
 STYLES = {
     "ok": "green",
     "succeeded": "green",
@@ -48,17 +52,25 @@ def one_line(text: str, longest: int = LONGEST_CELL) -> str:
     return flat if len(flat) <= longest else flat[: longest - 1] + "…"
 
 
-def table(columns: Sequence[str], rows: Iterable[Mapping[str, str]], title: str = "") -> Table:
-    """A table in which each row is a mapping by column; cells are text, never markup."""
+def table(
+    columns: Sequence[str], rows: Iterable[Mapping[str, str]], title: str = "", width: int | None = None
+) -> Table:
+    """A table in which each row is a mapping by column; cells are text, never markup.
+
+    On a terminal of a small `width` the other columns leave room for prose.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     made = Table(box=SIMPLE_HEAD, title=Text(one_line(title)) if title else None, title_justify="left", pad_edge=False)
+    narrow = width is not None and width < WIDE and not PROSE.isdisjoint(columns)
     for column in columns:
-        made.add_column(column, overflow="fold")
+        made.add_column(column, overflow="fold", max_width=MOST_BESIDE if narrow and column not in PROSE else None)
     for row in rows:
-        cells = [one_line(row.get(column, "")) for column in columns]
+        cells = [
+            one_line(row.get(column, ""), LONGEST_PROSE if column in PROSE else LONGEST_CELL) for column in columns
+        ]
         made.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in cells))
     return made
 
@@ -80,9 +92,13 @@ def fitting(
 
 def _room_for(columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> int:
     def needed(column: str) -> int:
-        return min(max([len(column), *(len(one_line(row.get(column, ""))) for row in rows)]), NARROWEST)
+        return min(max([len(column), *(len(one_line(row.get(column, ""))) for row in rows)]), _narrowest(column))
 
     return sum(needed(column) + BETWEEN for column in columns)
+
+
+def _narrowest(column: str) -> int:
+    return NARROWEST_PROSE if column in PROSE else NARROWEST
 
 
 def cut(rows: Sequence[Row]) -> tuple[Sequence[Row], str]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from activities.account.why_late import why_late
 from activities.occurrence import stamp
-from schedules.ledger.selection import job_or_its_past
+from schedules.ledger.selection import asked_for, job_or_its_past
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,12 +25,17 @@ if TYPE_CHECKING:
     from schedules.ledger.records import Records
     from schedules.ledger.state import PauseEnd
     from schedules.ledger.story import Story
-    from schedules.times.moment import Moment
+
+
+BY_SCHEDULE = frozenset({"schedule", "earlier_spec"})
 
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """`occurrence` is None where the time is none of the job's and nothing ran; `then` is what the spec of then says."""
+    """`occurrence` is None where the time is none of the job's and nothing ran; `then` is what the spec of then says.
+
+    `late` says what kept its run waiting.
+    """
 
     job: Job
     due: Due
@@ -40,6 +46,7 @@ class Explained:
     link: str = ""
     alerts: Notified | None = None
     pause_end: PauseEnd | None = None
+    late: tuple[str, ...] = ()
 
 
 def web_link(base: str, namespace: str, run: Run) -> str:
@@ -50,14 +57,14 @@ def web_link(base: str, namespace: str, run: Run) -> str:
 
 
 async def explain(records: Records, name: str, time: str, now: datetime, ui_url: str = "") -> Explained:
-    """The story of an occurrence. Raises SettingsError for a job or a time that is none."""
+    """The story of an occurrence: of a time, of `last-failed`, or of the last that had to run. Raises SettingsError."""
     from schedules.ledger.account import account
     from schedules.ledger.due import due
     from schedules.ledger.notices.reading import notices_about
     from schedules.ledger.pauses import pause_end
 
     job = await job_or_its_past(records, name, now)
-    found = due(job.times, moment_of(job, time, now))
+    found = due(job.times, await asked_for(records, job, time, now))
     known = await account(records, job, found.at, found.at, now)
     record = known.record or (await records.record(job.name, found.at, now) if found.at < now else None)
     then = _then(found, record)
@@ -78,9 +85,11 @@ async def explain(records: Records, name: str, time: str, now: datetime, ui_url:
         seen = (await _poller(records, run.task_queue),)
         told = replace(told, occurrence=replace(occurrence, evidence=(*occurrence.evidence, *seen)))
     events = await records.history(run.id, run.run_id)
+    its_story = await _story(records, run, events)
     return replace(
         told,
-        story=await _story(records, run, events),
+        story=its_story,
+        late=why_late(run, known.runs, job.jitter, its_story.taken_at, by_schedule=occurrence.origin in BY_SCHEDULE),
         alerts=await notices_about(records, job, occurrence, events),
         link=web_link(ui_url, records.client.namespace, run),
     )
@@ -104,13 +113,6 @@ async def _story(records: Records, run: Run, events: Sequence[HistoryEvent]) -> 
 
     described = await records.described(run.id, run.run_id) if run.closed_at is None else None
     return await story_of(events, described.pending_activities if described else (), records.client.data_converter)
-
-
-def moment_of(job: Job, text: str, now: datetime) -> Moment:
-    """The time, which may be the end of an occurrence's id."""
-    from schedules.times.moment import parse_moment
-
-    return parse_moment(text.strip().removeprefix(job.prefix), job.times.timezone, now)
 
 
 def _then(found: Due, record: SchedulerRecord | None) -> str:

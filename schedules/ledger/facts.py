@@ -35,6 +35,7 @@ class Job(ScheduleFacts):
     limit: timedelta | None = None
     fingerprint: str = ""
     next_times: tuple[datetime, ...] = ()
+    details: str = ""  #: what the Web UI shows of it: `describe_job`
 
     @property
     def occurrences(self) -> Occurrences:

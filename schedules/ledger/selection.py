@@ -1,18 +1,21 @@
-"""The jobs that a question is about: those of spec files, of an owner, or all; narrowed by name and label."""
+"""What a question is about: jobs of spec files, of an owner, or all, narrowed by name and label; or one occurrence of a job."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from activities.account.facts import TROUBLE
 from schedules.errors import SettingsError
 from schedules.text.nearest import suggestion
+from schedules.times.moment import Moment, parse_moment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from activities.account.facts import Run, Verdict
     from schedules.ledger.facts import Job
     from schedules.ledger.port import JobRecords
     from schedules.ledger.records import Records
@@ -21,6 +24,13 @@ if TYPE_CHECKING:
     from schedules.spec.project import Project
 
 GLOB = frozenset("*?[")
+LAST_FAILED = "last-failed"
+LONG_AGO, AHEAD = timedelta(days=3660), timedelta(days=1)
+LOOKED_AT, FAILURES_LOOKED_AT = 20, 500
+SPARED: frozenset[Verdict] = frozenset(
+    {"paused", "before_creation", "not_due_then", "overlap_skipped", "used_up", "not_yet_due"}
+)
+"""What did not have to run."""
 
 
 @dataclass(frozen=True)
@@ -92,3 +102,41 @@ async def job_or_its_past(records: Records, name: str, now: datetime) -> Job:
         return await the_job(records, name)
     say(f"the schedule of `{name}` has been deleted; this comes from the runs that the namespace keeps")
     return gone
+
+
+async def asked_for(records: Records, job: Job, text: str, now: datetime) -> Moment:
+    """The time that is meant: without one, the last at which the job had to run. Raises SettingsError."""
+    if text.strip() == LAST_FAILED:
+        return Moment((await _last_failed(records, job, now),))
+    return moment_of(job, text, now) if text.strip() else Moment((await _last(records, job, now),))
+
+
+def moment_of(job: Job, text: str, now: datetime) -> Moment:
+    """The time, which may be the end of an occurrence's id. Raises SettingsError."""
+    return parse_moment(text.strip().removeprefix(job.prefix), job.times.timezone, now)
+
+
+async def _last_failed(records: Records, job: Job, now: datetime) -> datetime:
+    found = await records.runs_of(job, now - LONG_AGO, now + AHEAD, FAILURES_LOOKED_AT)
+    ended = await records.with_results(_newest_first(found.runs))
+    if failed := next((run for run in ended if run.verdict in TROUBLE), None):
+        return failed.scheduled_at
+    kept = f"the last {len(found.runs):,} runs" if not found.complete else "the runs that are kept"
+    raise SettingsError(f"{LAST_FAILED}: no run of `{job.name}` has failed, of {kept}")
+
+
+async def _last(records: Records, job: Job, now: datetime) -> datetime:
+    from schedules.ledger.account import account, last_times
+
+    newest = _newest_first((await records.runs_of(job, now - LONG_AGO, now + AHEAD, LOOKED_AT)).runs)
+    known = [run.scheduled_at for run in newest[:1]]
+    if times := last_times(job, LOOKED_AT, now):
+        found = await account(records, job, times[-1], now, now)
+        known += [each.scheduled_at for each in found.occurrences if each.verdict not in SPARED]
+    if not (known or times):
+        raise SettingsError(f"`{job.name}` has had no time to run yet; write one, as in `explain {job.name} 02:00`")
+    return max(known, default=times[0] if times else now)
+
+
+def _newest_first(runs: list[Run]) -> list[Run]:
+    return sorted(runs, key=lambda run: (run.scheduled_at, run.started_at), reverse=True)

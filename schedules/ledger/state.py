@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from activities.account.facts import LEFT_OUT, LOST, NOT_RUN, TROUBLE
 from activities.account.verdict import SLACK
+from activities.note import paused_at
 from activities.occurrence import stamp
 from schedules.cron.reboot import has_mark
 
@@ -188,6 +189,8 @@ def _of_builds(job: Job, last: Run | None) -> str:
 
 def _why(job: Job, state: State, newest_first: Sequence[Run], overdue: Occurrence | None, pause: Event | None) -> str:
     match state:
+        case "paused" if paused_at(job.note):
+            return job.note
         case "paused":
             since = f"since {stamp(pause.at)}" if pause and pause.kind != "known" else ""
             by = f"by {pause.by}" if pause and pause.by else ""

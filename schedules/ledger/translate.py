@@ -122,6 +122,7 @@ def job_from_description(observed: ObservedSchedule, retention: timedelta | None
         fingerprint=observed.fingerprint or "",
         next_times=without_mark(observed.times, activity.next_times),
         recent=activity.started,
+        details=observed.action.details,
     )
 
 

@@ -45,7 +45,7 @@ async def run_occurrence(
     stop: asyncio.Event,
 ) -> Triggered:
     """Has it run by the job's workers, behind what is running. Raises SettingsError, ServerError and BusyError."""
-    from schedules.ledger.explain import moment_of
+    from schedules.ledger.selection import moment_of
 
     at = now.replace(microsecond=0)
     if request.scheduled_at:

@@ -13,8 +13,9 @@ from activities.notices.contract import WATCHDOG_WORKFLOW
 from schedules.plan.change import Update
 from schedules.plan.differences import FieldDiff
 from schedules.plan.worded_notices import notices_worded
-from schedules.plan.worded_schedule import STAY, schedule_worded, written_of
+from schedules.plan.worded_schedule import STAY, schedule_worded
 from schedules.plan.worth_showing import worth_showing
+from schedules.spec.describe import written_of
 from schedules.text.duration import format_duration
 
 if TYPE_CHECKING:
@@ -198,13 +199,11 @@ def _of_texts(change: Update) -> tuple[FieldDiff, ...]:
     """A description, labels or other words alone."""
     before, after = change.observed.action, change.desired.action
     old, new = written_of(before.details), written_of(after.details)
-    was, becomes = (
-        None if each.summary == said.schedule else each.summary for each, said in ((before, old), (after, new))
-    )
-    found = [FieldDiff("description", was, becomes)] if was != becomes else []
-    found += [FieldDiff("labels", old.labels or None, new.labels or None)] if old.labels != new.labels else []
-    return tuple(found) or tuple(
-        FieldDiff("words for the Web UI", "as before", "as in the file")
-        for item in change.diff[:1]
-        if item.field == "action.details"
-    )
+    found = [
+        FieldDiff(name, was or None, becomes or None)
+        for name in ("description", "labels", "contact", "runbook")
+        if (was := getattr(old, name)) != (becomes := getattr(new, name))
+    ]
+    if found or before.details != after.details:
+        return tuple(found) or (FieldDiff("words for the Web UI", "as before", "as in the file"),)
+    return (FieldDiff("description", before.summary, after.summary),) if before.summary != after.summary else ()

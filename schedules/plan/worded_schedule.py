@@ -7,50 +7,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from schedules.cron.notation.literal import literal_text
 from schedules.plan.differences import FieldDiff
+from schedules.spec.describe import written_of
 from schedules.text.duration import format_duration
 
 if TYPE_CHECKING:
     from schedules.model import Times
     from schedules.plan.change import Update
 
-SCHEDULE = re.compile(
-    r"^\*\*Schedule\*\* `(?P<text>.*)` in (?P<timezone>[^\s,]+)(?:, gap (?P<gap>\w+))?(?:, repeat (?P<repeat>\w+))?$",
-    re.MULTILINE,
-)
-LABELS = re.compile(r"^\*\*Labels\*\* (.*)$", re.MULTILINE)
 EVERY = re.compile(r"every (\w+)")
-USUAL_GAP, USUAL_REPEAT = "run_after", "first"
 PARTS = ("times.calendars", "times.intervals", "times.exclusions")
 MOST_ENTRIES = 3
 STAY = "the times stay"
 """How the consequence begins that tells of a longer horizon alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What the details of a schedule say of its file; empty where they say nothing."""
-
-    schedule: str = ""
-    timezone: str = ""
-    gap: str = USUAL_GAP
-    repeat: str = USUAL_REPEAT
-    labels: str = ""
-
-
-def written_of(details: str) -> Written:
-    """Reads `describe_job`."""
-    labels = LABELS.search(details)
-    said = labels[1] if labels else ""
-    if not (found := SCHEDULE.search(details)):
-        return Written(labels=said)
-    gap, repeat = found["gap"] or USUAL_GAP, found["repeat"] or USUAL_REPEAT
-    return Written(found["text"], found["timezone"], gap, repeat, said)
 
 
 def schedule_worded(change: Update) -> Iterator[FieldDiff]:

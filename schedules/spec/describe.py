@@ -1,7 +1,9 @@
-"""A job in words, for the people who meet it in the Web UI."""
+"""A job in words, for the people who meet it in the Web UI; and read again, for what the schedule keeps nowhere else."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedules.spec.entries import AtEntry, BusinessDayEntry, CalendarEntry, CronEntry, EveryEntry, ScheduleEntry
@@ -11,6 +13,13 @@ from schedules.text.duration import format_duration
 
 if TYPE_CHECKING:
     from datetime import timedelta
+
+SCHEDULE = re.compile(
+    r"^\*\*Schedule\*\* `(?P<text>.*)` in (?P<timezone>[^\s,]+)(?:, gap (?P<gap>\w+))?(?:, repeat (?P<repeat>\w+))?$",
+    re.MULTILINE,
+)
+LINE = re.compile(r"^\*\*(\w+)\*\* (.*)$", re.MULTILINE)
+USUAL_GAP, USUAL_REPEAT = "run_after", "first"
 
 
 def describe_job(job: JobSpec, owner: str) -> str:
@@ -23,6 +32,7 @@ def describe_job(job: JobSpec, owner: str) -> str:
     ]
     if job.labels:
         lines.append("**Labels** " + ", ".join(f"{name}={value}" for name, value in sorted(job.labels.items())))
+    lines += [f"**{word}** {said}" for word, said in (("Contact", job.contact), ("Runbook", job.runbook)) if said]
     if job.description:
         lines.append(job.description.strip())
     return "\n\n".join(lines)
@@ -89,3 +99,34 @@ def _limits(job: JobSpec) -> str:
         attempts = f"{retry.max_attempts} attempts ({retry.backoff}, {wait})"
     deadline = f", deadline {format_duration(job.deadline)}" if job.deadline else ""
     return f"timeout {format_duration(job.timeout)}, {attempts}{deadline}, overlap {job.overlap}"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the details of a schedule say of its file; empty where they say nothing."""
+
+    schedule: str = ""
+    gap: str = USUAL_GAP
+    repeat: str = USUAL_REPEAT
+    labels: str = ""
+    contact: str = ""
+    runbook: str = ""
+    description: str = ""
+
+
+def written_of(details: str) -> Written:
+    """Reads `describe_job`; text of somebody else gives an empty one."""
+    if not (found := SCHEDULE.search(details)):
+        return Written()
+    lines = dict(LINE.findall(details))
+    *_, last = details.split("\n\n")
+    rest = details.rpartition("\n\n**")[2].partition("\n\n")[2] if last and not last.startswith("**") else ""
+    return Written(
+        schedule=found["text"],
+        gap=found["gap"] or USUAL_GAP,
+        repeat=found["repeat"] or USUAL_REPEAT,
+        labels=lines.get("Labels", ""),
+        contact=lines.get("Contact", ""),
+        runbook=lines.get("Runbook", ""),
+        description=rest,
+    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from activities.occurrence import stamp
 from schedules.console.table import one_line
 from schedules.ledger.explain import Explained
+from schedules.spec.describe import written_of
 from schedules.text.duration import format_duration
 from schedules.times.moment import local_text
 from schedules.views.logs import last_lines
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from activities.account.facts import Run
     from schedules.ledger.due import Due
     from schedules.ledger.occurrences import Occurrence
     from schedules.ledger.story import StepStory, Story
@@ -35,7 +37,7 @@ KINDS = {
 
 def explained_json(told: Explained) -> dict[str, Any]:
     """Times are RFC 3339 in UTC; `occurrence` is as in `runs --output json`, or null."""
-    due, story = told.due, told.story
+    due, story, said = told.due, told.story, written_of(told.job.details)
     return {
         "job": told.job.name,
         "owner": told.job.owner,
@@ -56,6 +58,10 @@ def explained_json(told: Explained) -> dict[str, Any]:
         "resumes_at": stamp(told.pause_end.at) if told.pause_end else None,
         "not_resumed_because": (told.pause_end.fault or None) if told.pause_end else None,
         "alerts": alerts_json(told.alerts) if told.alerts else None,
+        "late_because": list(told.late),
+        "description": said.description or None,
+        "contact": said.contact or None,
+        "runbook": said.runbook or None,
     }
 
 
@@ -69,7 +75,13 @@ def explained_text(told: Explained) -> str:
 def explained_lines(told: Explained) -> list[Line]:
     """What there is to tell, each line with its label; an empty one goes on with the line before."""
     zone, due = told.job.times.timezone, told.due
+    said = written_of(told.job.details)
     lines = [
+        *(
+            (label, text)
+            for label, text in (("about", said.description), ("contact", said.contact), ("runbook", said.runbook))
+            if text
+        ),
         ("time", f"{local_text(due.at, zone)} ({stamp(due.at)})"),
         ("outcome", _outcome(told)),
         ("due", _due(told)),
@@ -122,9 +134,8 @@ def _run_lines(told: Explained, occurrence: Occurrence) -> Iterator[Line]:
     how = origin_text(occurrence) or "by the schedule"
     late = span_text(run.started_at - run.scheduled_at)
     yield "started", f"{local_text(run.started_at, zone)}, {late} after the scheduled time, {how}"
-    if story and story.taken_at:
-        waited = span_text(story.taken_at - run.started_at)
-        yield "taken", f"after {waited} in task queue {run.task_queue}, by worker {story.taken_by}"
+    yield from (("late", reason) for reason in told.late)
+    yield from _taken(run, story)
     if run.links > 1:
         yield "chain", f"{run.links} workflow runs: the server retried it, or it continued as new"
     for earlier in occurrence.others:
@@ -141,6 +152,12 @@ def _run_lines(told: Explained, occurrence: Occurrence) -> Iterator[Line]:
         yield "output", f"tickwright logs {told.job.name} {stamp(run.scheduled_at)}"
     if told.link:
         yield "link", told.link
+
+
+def _taken(run: Run, story: Story | None) -> Iterator[Line]:
+    if story and story.taken_at:
+        waited = span_text(story.taken_at - run.started_at)
+        yield "taken", f"after {waited} in task queue {run.task_queue}, by worker {story.taken_by}"
 
 
 def _story_lines(story: Story, now: datetime) -> Iterator[Line]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from schedules.ledger.occurrences import Occurrence
 
 COLUMNS = ("scheduled time", "outcome", "lateness", "duration", "attempts", "reason")
+LEAST_FIRST = ("attempts", "lateness", "duration")
+"""What is left out where there is no room."""
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 ORIGINS = {
     "late_run": "started by a late run",

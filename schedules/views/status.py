@@ -6,6 +6,7 @@ from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from activities.note import paused_until
 from activities.occurrence import stamp
 from schedules.ledger.status import WORST_FIRST
 from schedules.text.duration import format_duration
@@ -53,9 +54,7 @@ def state_row(state: JobState, now: datetime) -> dict[str, str]:
         "missed": _count(state, state.missed),
         "skipped": _count(state, state.skipped),
         "running": _running(state, now) if running else "",
-        "why": "; ".join(
-            part for part in (state.why, state.pause_end.text if state.pause_end else "", _incident(state)) if part
-        ),
+        "why": "; ".join(part for part in (state.why, _pause_end(state), _incident(state)) if part),
     }
 
 
@@ -103,6 +102,12 @@ def summary(states: Sequence[JobState], found: Overview) -> str:
     jobs = f"{len(states):,} job{'' if len(states) == 1 else 's'}" + (f": {told}" if told else "")
     more = "" if found.complete else f" (only the last {found.runs:,} runs were read)"
     return f"{jobs}; counted since {stamp(found.since)}{more}"
+
+
+def _pause_end(state: JobState) -> str:
+    """What the note of the pause does not say itself."""
+    end = state.pause_end
+    return end.text if end and (end.fault or paused_until(state.note) is None) else ""
 
 
 def _incident(state: JobState) -> str:

@@ -61,6 +61,9 @@ async def test_each_state_is_seen_by_status(scene: Scene, server: DevServer, tmp
     )
 
     jobs = {each["job"].removeprefix(f"{scene.name}-"): each for each in document["jobs"]}
+    words = ("schedules", "status", "--owner", f"{scene.name}/test", "--fail-on")
+    codes = [(await run_command(*words, states, env=server.environ)).code for states in ("missing", "late,failing")]
+    assert codes == [0, 4]
     assert {short: each["state"] for short, each in jobs.items()} == {
         "good": "ok",
         "fails": "failing",

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
+import pytest
 from temporalio.client import Client, ScheduleBackfill, ScheduleUpdate, ScheduleUpdateInput
 
 from activities.contract import JOB_WORKFLOW
 from activities.occurrence import stamp
+from schedules.errors import SettingsError
 from schedules.ledger.explain import Explained, explain
 from schedules.model import Policies
 from schedules.views.explain import explained_text
@@ -51,7 +54,8 @@ async def test_what_runs_did_is_told_with_their_attempts(
         Scene(client, name) as scene,
     ):
         await scene.add("good")
-        await scene.add("fails", run=shell("echo broken >&2; exit 3"), retry=retry)
+        about: dict[str, Any] = {"description": "Breaks", "contact": "us", "runbook": "https://wiki/breaks"}
+        await scene.add("fails", run=shell("echo broken >&2; exit 3"), retry=retry, **about)
         await scene.add("hangs", run={"command": ["sleep", "60"]}, timeout="1s")
         await scene.add("cancelled", run={"command": ["sleep", "60"]})
         await scene.add("terminated", run={"command": ["sleep", "60"]})
@@ -67,6 +71,9 @@ async def test_what_runs_did_is_told_with_their_attempts(
 
         found = {short: await told(scene, short, run.scheduled_at) for short, run in ended.items()}
         waits = explained_text(await told(scene, "retried", retried.scheduled_at))
+        last, last_failed = await told(scene, "hangs", ""), await told(scene, "fails", "last-failed")
+        with pytest.raises(SettingsError, match="has failed, of the runs that are kept"):
+            await told(scene, "good", "last-failed")
 
     assert {short: outcome(each) for short, each in found.items()} == {
         "good": "succeeded",
@@ -75,7 +82,10 @@ async def test_what_runs_did_is_told_with_their_attempts(
         "cancelled": "cancelled",
         "terminated": "terminated",
     }
+    assert outcome(last_failed) == "failed"
+    assert last.due.at >= ended["hangs"].scheduled_at
     text = explained_text(found["fails"])
+    assert "\n  about      Breaks\n  contact    us\n  runbook    https://wiki/breaks\n" in text
     assert "attempt 1: " in text
     assert "attempt 2: " in text
     assert text.count("exit code 3: broken") == 3  # the reason, and each attempt
