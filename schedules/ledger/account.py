@@ -13,7 +13,7 @@ from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.occurrences import ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from activities.account.facts import Run
     from activities.account.record import SchedulerRecord
@@ -42,17 +42,23 @@ class Account:
 
 
 async def account(
-    records: JobRecords, job: Job, since: datetime, until: datetime, now: datetime, *, all_ends: bool = True
+    records: JobRecords,
+    job: Job,
+    since: datetime,
+    until: datetime,
+    now: datetime,
+    *,
+    ends: Collection[str] | None = None,
 ) -> Account:
     """Every occurrence of a job from since to until, the newest `MOST` of them; raises ServerError.
 
-    With `all_ends` False how a run ended is read only of those that may account for others.
+    How a run ended is read of all, or with `ends` of these run ids and of those that may account for others.
     """
     since = max(since, _bound(job, until))
     found = await records.runs_of(job, since, until, MOST)
     if not found.complete:
         since = min(run.scheduled_at for run in found.runs)
-    runs = [*await _told(records, found.runs, all_ends=all_ends), *await _around(records, job, since, until, now)]
+    runs = [*await _told(records, found.runs, ends), *await _around(records, job, since, until, now)]
     occurrences = ledger(job, runs, since, until, now)
     gaps = [each.scheduled_at for each in occurrences if each.run is None and each.scheduled_at <= now]
     asked = [each.scheduled_at for each in occurrences if _may_be_asked_for(each)]
@@ -95,9 +101,12 @@ def may_account(run: Run) -> bool:
     return bool(run.marked or run.parent) or done
 
 
-async def _told(records: JobRecords, runs: Sequence[Run], *, all_ends: bool) -> list[Run]:
+async def _told(records: JobRecords, runs: Sequence[Run], ends: Collection[str] | None) -> list[Run]:
     newest_first = sorted(runs, key=lambda run: run.started_at, reverse=True)
-    chosen = newest_first if all_ends else list(filter(may_account, newest_first))[:MOST_AROUND]
+    chosen = newest_first
+    if ends is not None:
+        accounting = list(filter(may_account, newest_first))[:MOST_AROUND]
+        chosen = list({run.run_id: run for run in (*accounting, *(run for run in runs if run.run_id in ends))}.values())
     told = {run.run_id: run for run in await records.with_results(chosen)}
     return await records.with_waiting(told.get(run.run_id, run) for run in runs)
 
