@@ -85,7 +85,7 @@ async def unaccounted(world: World, outages: list[Outage]) -> list[str]:
     return wrong
 
 
-@pytest.mark.timeout(480)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 async def test_after_an_outage_exactly_the_wanted_runs_are_made_up_for(tmp_path: Path, config: tuple[str, ...]) -> None:
     """Each scenario on a server of its own, all at the same time."""
