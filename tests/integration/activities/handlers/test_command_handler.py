@@ -131,7 +131,7 @@ async def test_a_program_that_cannot_start_is_a_permanent_error(tmp_path: Path) 
             "too long for the system": command("true", "x" * 200_000),
             "NUL": command("true", "a\0b"),
             "half a character": command("true", "a\ud800b"),  # as an output that is JSON may have it
-            "has no `=`": command("true", env={"A=B": "x"}),
+            "must have no `=`": command("true", env={"A=B": "x"}),
             "`argv`": command(),
         }
         for words, call in said.items():

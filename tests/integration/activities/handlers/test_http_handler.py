@@ -340,9 +340,9 @@ async def test_user_and_password_in_the_address_authenticate_and_stay_out_of_mes
 @pytest.mark.parametrize(
     ("params", "said"),
     [
-        ({"url": "billing.internal/x"}, "no address"),
-        ({"url": "ftp://admin:hunter2@host/x"}, "no address"),
-        ({"url": "http://admin:hunter2@host:99999/"}, "no address"),
+        ({"url": "billing.internal/x"}, "is not an address like https://host/path"),
+        ({"url": "ftp://admin:hunter2@host/x"}, "is not an address like https://host/path"),
+        ({"url": "http://admin:hunter2@host:99999/"}, "is not an address like https://host/path"),
         ({"url": "http://127.0.0.1:1/", "json": {}, "body": "x"}, "exclude each other"),
         ({"url": "http://127.0.0.1:1/", "methode": "GET"}, "`methode` is not a parameter"),
         ({"url": "http://127.0.0.1:1/", "method": "BREW"}, "`method`"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -244,6 +244,7 @@ async def test_the_table_tells_a_person_what_happened(driver: Driver) -> None:
     [row] = driver.rows("SELECT key, run, attempt, claim, result, begun_at, effect FROM tickwright_effects")
 
     assert row[:5] == (KEY, "run-7", 2, 1, '{"payments": 1}')
-    assert str(row[5]).replace("T", " ").startswith("2027-03-01 13:02:00")
+    begun = row[5] if isinstance(row[5], datetime) else datetime.fromisoformat(row[5])
+    assert begun.replace(tzinfo=begun.tzinfo or UTC) == datetime(2027, 3, 1, 13, 2, tzinfo=UTC)
     assert str(row[6]).endswith("once.<locals>.effect")
     assert driver.rows("SELECT claimed_at <= done_at FROM tickwright_effects") == [(True,)]

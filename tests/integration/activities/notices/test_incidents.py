@@ -99,7 +99,7 @@ async def test_a_notice_that_nobody_takes_is_not_told_as_delivered_and_goes_to_a
         text, found = seen
         assert [(each["channel"], each["state"]) for each in found["notices"]] == [("hook", "under_way")]
         assert "not delivered yet" in text
-        assert "HOOK_TOKEN` is not known" in found["notices"][0]["error"]
+        assert "has no secret `HOOK_TOKEN`" in found["notices"][0]["error"]
         assert service.taken == []
         deploy.channels["hook"] = {"webhook": "${secret:HOOK}/mended"}
         await deploy.sync()

@@ -135,10 +135,10 @@ async def test_the_installed_command_shows_the_settings_of_a_worker(tmp_path: Pa
         assert running.out[0].startswith("usage: tickwright worker")
 
 
-async def test_worker_dev_without_the_examples_says_where_they_are(tmp_path: Path) -> None:
+async def test_worker_dev_without_any_specs_says_what_to_do(tmp_path: Path) -> None:
     ended = await run_command("worker.dev", cwd=tmp_path)
     assert (ended.code, ended.stdout) == (2, "")
-    assert ended.stderr.startswith("there is no examples/jobs.yaml here")
+    assert ended.stderr.startswith("there is no folder jobs here; write the PATH of a spec, or run `tickwright init`")
 
 
 ONE, OTHER = pair(), pair()
