@@ -48,17 +48,20 @@ async def account(
     until: datetime,
     now: datetime,
     *,
-    ends: Collection[str] | None = None,
+    read: Sequence[Run] | None = None,
 ) -> Account:
     """Every occurrence of a job from since to until, the newest `MOST` of them; raises ServerError.
 
-    How a run ended is read of all, or with `ends` of these run ids and of those that may account for others.
+    How a run ended is read of all; or, where `read` are the runs that were read already, of those whose end was read and of those
+    that may account for others. No query finds ids with quotes, backslashes or line breaks: such runs are known from `read` alone.
     """
     since = max(since, _bound(job, until))
     found = await records.runs_of(job, since, until, MOST)
     if not found.complete:
         since = min(run.scheduled_at for run in found.runs)
-    runs = [*await _told(records, found.runs, ends), *await _around(records, job, since, until, now)]
+    of_span = {run.run_id: run for run in (*(read or ()), *found.runs) if since <= run.scheduled_at <= until}
+    ends = None if read is None else {run.run_id for run in read if run.result or run.said}
+    runs = [*await _told(records, list(of_span.values()), ends), *await _around(records, job, since, until, now)]
     occurrences = ledger(job, runs, since, until, now)
     gaps = [each.scheduled_at for each in occurrences if each.run is None and each.scheduled_at <= now]
     asked = [each.scheduled_at for each in occurrences if _may_be_asked_for(each)]

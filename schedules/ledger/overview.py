@@ -211,8 +211,7 @@ def depends_on_overlap(occurrences: Iterable[Occurrence], runs: Iterable[Run]) -
 async def closer(records: Records, look: Look) -> Close:
     """With all that the schedule, its scheduler's history and its late runs tell: the account that `runs` and `explain` give."""
     job = await records.job(look.job.name) or look.job
-    ends = {run.run_id for run in look.runs if run.result or run.said}
-    found = await account(records, job, look.since, look.now, look.now, ends=ends)
+    found = await account(records, job, look.since, look.now, look.now, read=look.runs)
     told = {run.run_id: run for run in found.runs}
     runs = replaced(job, chained(job, [told.pop(run.run_id, run) for run in look.runs]))
     record = found.record
