@@ -8,8 +8,10 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, closing, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -284,10 +286,18 @@ async def test_a_damaged_database_of_the_demo_service_is_named(tmp_path: Path) -
     assert "Traceback" not in ended.stderr
 
 
+def _keys_between(folder: Path, start: str, end: str) -> int:
+    """How many idempotency keys the demo service has seen from an instant to before another (ISO 8601, in any zone)."""
+    first, last = (datetime.fromisoformat(text).timestamp() for text in (start, end))
+    with closing(sqlite3.connect(folder / ".tickwright" / "demo.db")) as database:
+        return len({key for key, at in database.execute("SELECT key, at FROM requests") if first <= at < last})
+
+
 async def test_the_example_of_two_steps_counts_and_posts_when_it_is_triggered(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     async with dev(tmp_path) as running:
         await running.until(lambda: finished(running), "a finished run, whose effect there is to count", timeout=60)
+        await asyncio.sleep(1)  # times are whole seconds: its effect is to lie before the trigger
         client = await Client.connect(address(running))
         await client.get_schedule_handle("nightly-reconcile").trigger()
         its = await running.until(
@@ -298,5 +308,6 @@ async def test_the_example_of_two_steps_counts_and_posts_when_it_is_triggered(tm
         assert its[0].group(3) == "succeeded"
         run = client.get_workflow_handle(f"nightly-reconcile-{its[0].group(2)}", result_type=JobResult)
         compare, post = (await run.result()).steps
-    assert compare.output["effects"] >= 1
+        seen = _keys_between(tmp_path, compare.output["from"], compare.output["to"])
+    assert compare.output["effects"] == seen >= 1
     assert post.output["body"]["done"] == "ledger"
