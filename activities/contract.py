@@ -14,6 +14,7 @@ JOB_WORKFLOW = "JobWorkflow"
 RUN_STEP = "run_step"
 RENDER_ARGUMENTS = "render_arguments"
 DECIDE_LATE_START = "decide_late_start"
+IS_SCHEDULED_TIME = "is_scheduled_time"
 OFFER_WORKFLOW = "TickwrightOffer"
 DESCRIBE_OFFER = "describe_offer"
 OFFERED_ELSEWHERE = "offered_elsewhere"
@@ -196,6 +197,7 @@ class JobRequest:
 
     `outcome_attribute` tells that the namespace knows the search attribute for outcomes. With `shadow` the run ends at once, and
     none of its steps is begun. With `claim` the run waits for what its claim says of the one step, and begins none itself.
+    Scheduled times before `start_at` are another scheduler's.
     """
 
     project: str
@@ -211,6 +213,7 @@ class JobRequest:
     rerun: str = ""  # which deliberate repetition this is; it is part of the idempotency keys
     shadow: bool = False
     claim: Claim | None = None
+    start_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -333,6 +336,14 @@ class LateStart:
     catchup: CatchUpRequest
     caught_up_to: str = ""
     in_turn: bool = False
+
+
+@dataclass(frozen=True)
+class TimeQuestion:
+    """The one argument of IS_SCHEDULED_TIME: whether the times hold an instant."""
+
+    times: TimesRequest
+    at: str
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contract import BUILD_MEMO, OWNER_ATTRIBUTE, START_REBOOT_RUNS, NewBuild
+from activities.late.decision import instant
 from activities.reboot_mark import REBOOT
 
 if TYPE_CHECKING:
@@ -29,13 +30,17 @@ class RebootActivities:
 
     @activity.defn(name=START_REBOOT_RUNS)
     async def start_reboot_runs(self, build: NewBuild) -> list[str]:
-        """The ids of the runs: each `@reboot` job of the build's task queue that is not paused, at the time it came up.
+        """The ids of the runs: each `@reboot` job of the build's task queue that is not paused and has begun (`start_at`), at the time it came up.
 
         Raises ApplicationError that names those which could not be started, once the others have been. However often it is tried, each of them starts once: the time, and with it the run's id, stays the same.
         """
         started, failed = [], []
         async for schedule in self._marked():
-            if _queue(schedule) != build.task_queue or schedule.schedule.state.paused:
+            if (
+                _queue(schedule) != build.task_queue
+                or schedule.schedule.state.paused
+                or not _has_begun(schedule, build)
+            ):
                 continue
             try:
                 started.append(await self._start(schedule, build))
@@ -89,6 +94,12 @@ class RebootActivities:
 
 def _is_marked(spec: ScheduleSpec) -> bool:
     return any((calendar.comment or "").startswith(REBOOT) for calendar in spec.calendars)
+
+
+def _has_begun(schedule: ScheduleDescription, build: NewBuild) -> bool:
+    """Whether the build came up after the job's `start_at`."""
+    begins = schedule.schedule.spec.start_at
+    return begins is None or begins <= instant(build.came_up_at)
 
 
 def _queue(schedule: ScheduleDescription) -> str:

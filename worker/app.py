@@ -201,7 +201,7 @@ def _worker(
     late = LateStartActivities(client, CALENDAR)
     operate = OperateActivities(client)
     asked = (operate.look_at_occurrence, operate.ask_for_occurrence, operate.resume_schedule)
-    others = (reboot.start_reboot_runs, late.decide_late_start, *asked)
+    others = (reboot.start_reboot_runs, late.decide_late_start, late.is_scheduled_time, *asked)
     try:
         return Worker(
             client,

@@ -23,7 +23,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.catch_up import OUTCOME, settle_late_start
     from workflows.claimed import ClaimInbox, claimed_step
     from workflows.compensate import compensate
-    from workflows.occurrence import Occurrence
+    from workflows.occurrence import Occurrence, is_before_start
     from workflows.reporting import reported
     from workflows.step_order import FAILED, Order
     from workflows.steps import Ended
@@ -35,8 +35,8 @@ class JobWorkflow:
 
     A run that succeeds returns its JobResult. One that fails or times out fails with an ApplicationError whose type is the
     outcome and whose first detail is the JobResult; one that is cancelled ends as cancelled, unless a compensation fails.
-    One that starts late may end at once, without a step, as `superseded`, `too_late` or `skipped`; one of a job in shadow mode
-    always ends so, as `shadow`.
+    One that starts late may end at once, without a step, as `superseded`, `too_late` or `skipped`. One of a job in shadow mode
+    always ends so, as `shadow`, and so does one for a scheduled time before the job's `start_at`.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class JobWorkflow:
     async def run(self, request: JobRequest) -> JobResult:
         """Run every step of the request; see the class for how it ends."""
         occurrence = Occurrence(request)
-        if request.shadow:
+        if request.shadow or await is_before_start(occurrence):
             return _shadowed(occurrence)
         async with reported(occurrence):
             return await (_claimed(occurrence, request.claim, self._claim) if request.claim else _result(occurrence))
@@ -90,7 +90,8 @@ def _shadowed(occurrence: Occurrence) -> JobResult:
     """The result of a run that only shows when the job would have run: no handler is called and nobody is told."""
     if occurrence.request.outcome_attribute:
         workflow.upsert_search_attributes([OUTCOME.value_set("shadow")])
-    return occurrence.finish("shadow", "shadow: no step was run")
+    why = "shadow" if occurrence.request.shadow else f"before {occurrence.request.start_at} (start_at)"
+    return occurrence.finish("shadow", f"{why}: no step was run")
 
 
 def _ending(occurrence: Occurrence, failed: Ended | None) -> FailureError:

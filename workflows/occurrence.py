@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeKey
+from temporalio.common import RetryPolicy, SearchAttributeKey
+from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.contract import JobResult
+    from activities.contract import IS_SCHEDULED_TIME, JobResult, TimeQuestion
     from activities.late.decision import instant
     from activities.notices.contract import Success
     from activities.occurrence import occurrence_id, stamp
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from activities.contract import JobRequest, NotRun, Outcome, StepResult
 
 SCHEDULED_START = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
+ATTEMPTS = 6
+"""Of a question to the worker, half a minute."""
 SCHEDULED_BY = SearchAttributeKey.for_keyword("TemporalScheduledById")
 
 
@@ -123,6 +126,33 @@ class Occurrence:
     @property
     def _leaves_failing(self) -> bool:
         return self.may_be_failing if self.instead_failed is None else self.instead_failed
+
+
+async def is_before_start(occurrence: Occurrence) -> bool:
+    """Whether the run stands for a scheduled time before the job's `start_at`; it leaves no trace in a run after it.
+
+    A schedule starts none after it was told of `start_at`. A time that comes due in the second in which it is told is started
+    with what was just written, and the old scheduler does its work. A run started by hand does its own work; where the worker
+    cannot tell which of the two it is, nothing is done twice.
+    """
+    request = occurrence.request
+    if not request.start_at or occurrence.scheduled >= instant(request.start_at) or request.rerun:
+        return False
+    if workflow.info().typed_search_attributes.get(SCHEDULED_BY) is None:
+        return False
+    try:
+        due: bool = await workflow.execute_local_activity(
+            IS_SCHEDULED_TIME,
+            TimeQuestion(request.times, occurrence.scheduled_at),
+            result_type=bool,
+            start_to_close_timeout=timedelta(seconds=30),
+            retry_policy=RetryPolicy(maximum_attempts=ATTEMPTS),
+        )
+    except ActivityError as error:
+        if is_cancelled_exception(error):
+            raise
+        return True
+    return due
 
 
 def _last_result() -> tuple[JobResult | None, str]:

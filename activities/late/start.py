@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import structlog
 from temporalio import activity
 
-from activities.contract import DECIDE_LATE_START, LateStart, LateVerdict
-from activities.late.decision import decide, dropped, started_late
+from activities.contract import DECIDE_LATE_START, IS_SCHEDULED_TIME, LateStart, LateVerdict, TimeQuestion
+from activities.late.decision import decide, dropped, instant, started_late
 from activities.late.evidence import Witness
 
 if TYPE_CHECKING:
@@ -44,3 +45,9 @@ class LateStartActivities:
             instead=verdict.instead,
         )
         return verdict
+
+    @activity.defn(name=IS_SCHEDULED_TIME)
+    async def is_scheduled_time(self, question: TimeQuestion) -> bool:
+        """Whether the job is due then, whatever its `start_at`; a run started by hand stands for a time at which it is not."""
+        at = instant(question.at)
+        return self._calendar.of_request(question.times).next_after(at - timedelta(seconds=1)) == at

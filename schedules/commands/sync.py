@@ -57,12 +57,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="take over schedules of these names that another owner has, and overwrite them",
     )
-    parser.add_argument(
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument(
         "--shadow",
         action="store_true",
         help="sync all jobs in shadow mode: runs are recorded, no step runs and no notice is sent",
     )
-    parser.add_argument(
+    mode.add_argument(
         "--from",
         dest="start",
         metavar="TIME",

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE, CatchUpRequest, JobRequest
+from activities.occurrence import stamp
 from schedules.compile.catch_up import compile_catch_up
 from schedules.compile.direct import compile_direct
 from schedules.compile.notices import compile_alerts
@@ -114,6 +115,7 @@ def compile_request(
         outcome_attribute=True,
         alerts=None if shadow else compile_alerts(job, channels),
         shadow=shadow,
+        start_at=stamp(times.start_at) if times.start_at else "",
     )
 
 

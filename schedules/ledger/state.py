@@ -201,6 +201,8 @@ def _why(job: Job, state: State, newest_first: Sequence[Run], overdue: Occurrenc
             return f"{stamp(failed.scheduled_at)}: {failed.reason}" if failed.stuck else failed.reason or failed.verdict
         case "late" if overdue:
             return f"{stamp(overdue.scheduled_at)}: {overdue.reason}"
+        case "shadow" if job.times.start_at and newest_first[0].scheduled_at < job.times.start_at:
+            return f"begins at {stamp(job.times.start_at)} (start_at); until then no step runs and no notice is sent"
         case "shadow":
             return "its runs are recorded, no step runs and no notice is sent (mode: shadow)"
         case "unknown":

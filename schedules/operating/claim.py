@@ -35,6 +35,7 @@ from activities.contract import (
     RetryRequest,
     StepRequest,
 )
+from activities.late.decision import instant
 from schedules.cron.occurrences import occurrences_of
 from schedules.errors import ServerError, SettingsError, UnreachableError
 from schedules.ledger.translate import SCHEDULED_BY, job_request
@@ -78,7 +79,7 @@ async def claimed(client: Client, job: str, at: str | None, now: datetime) -> Wo
     try:
         run = await start(workflow_id)
         if run is None and await _is_shadow(
-            client, workflow_id
+            client, workflow_id, moment
         ):  # it did nothing: the work is still to be done, by one claim
             run = await start(f"{workflow_id}/claim")
     except RPCError as error:
@@ -107,8 +108,8 @@ async def _start(
         return None
 
 
-async def _is_shadow(client: Client, workflow_id: str) -> bool:
-    """Whether the run under this id is one of a job in shadow mode, as what it was given tells. Raises RPCError.
+async def _is_shadow(client: Client, workflow_id: str, moment: datetime) -> bool:
+    """Whether the run under this id is one in shadow mode, or before the job's `start_at`, as what it was given tells. Raises RPCError.
 
     Asked for a minute, since without an answer nobody would do the work of a shadow.
     """
@@ -122,7 +123,9 @@ async def _is_shadow(client: Client, workflow_id: str) -> bool:
                 raise
     given = first.workflow_execution_started_event_attributes.input.payloads
     [request] = await client.data_converter.decode(given, [JobRequest]) if len(given) == 1 else [None]
-    return isinstance(request, JobRequest) and request.shadow
+    if not isinstance(request, JobRequest):
+        return False
+    return request.shadow or bool(request.start_at and moment < instant(request.start_at))
 
 
 def _scheduled(times: Times, job: str, at: str | None, now: datetime) -> datetime:
@@ -136,16 +139,18 @@ def _scheduled(times: Times, job: str, at: str | None, now: datetime) -> datetim
         if newest is None:
             raise SettingsError(f"`{job}` has had no scheduled time yet")
         return newest
-    for instant in parse_moment(at, times.timezone, now).instants:
-        if occurrences.next_after(instant - timedelta(seconds=1)) == instant:
-            return instant
+    for meant in parse_moment(at, times.timezone, now).instants:
+        if occurrences.next_after(meant - timedelta(seconds=1)) == meant:
+            return meant
     raise SettingsError(f"--at {at}: `{job}` has no such scheduled time; `tickwright next {job}` shows its times")
 
 
 def _request(request: JobRequest) -> JobRequest:
     """One step, whose command is not told: it may hold a password."""
     step = StepRequest("run", "command", {"argv": ["claimed"]}, SILENCE, SILENCE, RetryRequest())
-    return replace(request, steps=[step], deadline=None, catchup=None, shadow=False, claim=Claim(_who(), SILENCE))
+    return replace(
+        request, steps=[step], deadline=None, catchup=None, shadow=False, claim=Claim(_who(), SILENCE), start_at=""
+    )
 
 
 def _attributes(observed: ObservedSchedule, moment: datetime) -> TypedSearchAttributes:

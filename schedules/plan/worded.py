@@ -32,6 +32,7 @@ ELSEWHERE = (
     f"{ARGUMENT}times",
     f"{ARGUMENT}alerts",
     f"{ARGUMENT}steps",
+    f"{ARGUMENT}start_at",
 )
 """What is worded by a rule of its own, or follows from the rest."""
 NAMES = {

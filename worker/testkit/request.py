@@ -34,7 +34,7 @@ def request_of(
         )
     request: JobRequest = value_to_type(JobRequest, desired.action.args[0])
     steps = [on_the_kits_worker(step, stood_in) for step in request.steps]
-    return replace(request, steps=steps, catchup=None, outcome_attribute=False, alerts=None)
+    return replace(request, steps=steps, catchup=None, outcome_attribute=False, alerts=None, start_at="")
 
 
 def all_steps(request: JobRequest) -> Iterator[StepRequest]:

@@ -45,6 +45,7 @@ async def test_a_reboot_job_runs_once_for_each_new_build_whatever_the_number_of_
     deploy.job("migrate", schedule="@reboot", task_queue=name)
     deploy.job("also-daily", schedule=["0 3 * * *", "@reboot"], task_queue=name)
     deploy.job("paused", schedule="@reboot", task_queue=name, paused=True)
+    deploy.job("not-yet", schedule="@reboot", task_queue=name, start_at="2099-01-01T00:00")
     deploy.job("elsewhere", schedule="@reboot", task_queue=f"{name}-other")
     deploy.job("daily", task_queue=name)
     await deploy.sync()

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
+
+from activities.contract import JobRequest, JobResult
 from tests.processes import run_command, worker
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from temporalio.client import Client
 
     from tests.servers import DevServer
 
@@ -76,3 +83,55 @@ async def test_a_workflow_that_the_schedule_starts_itself_is_refused(tmp_path: P
 
     assert answer.code == 2
     assert "--shadow: a: a workflow that the schedule starts directly cannot be shadowed" in answer.stderr
+
+
+async def started_as_the_schedule_does(client: Client, job: str, at: datetime, **other: Any) -> JobResult:
+    """The result of a run of the schedule's action under an occurrence's id, which is what Temporal starts at its time."""
+    action: Any = (await client.get_schedule_handle(job).describe()).schedule.action
+    [request] = await client.data_converter.decode(action.args, [JobRequest])
+    pairs: list[SearchAttributePair[Any]] = [
+        SearchAttributePair(SearchAttributeKey.for_keyword("TemporalScheduledById"), job),
+        SearchAttributePair(SearchAttributeKey.for_datetime("TemporalScheduledStartTime"), at),
+    ]
+    result: JobResult = await client.execute_workflow(
+        action.workflow,
+        replace(request, **other),
+        id=f"{job}-{at:%Y-%m-%dT%H:%M:%SZ}",
+        task_queue=action.task_queue,
+        search_attributes=TypedSearchAttributes(pairs),
+        result_type=JobResult,
+    )
+    return result
+
+
+async def test_a_scheduled_time_before_the_handover_is_the_old_sides_even_if_temporal_starts_it(
+    server: DevServer, client: Client, name: str, tmp_path: Path
+) -> None:
+    """A time that comes due in the second of the sync is started with what the sync wrote."""
+    spec, job, ran = tmp_path / "jobs.yaml", f"{name}-export", tmp_path / "ran"
+    spec.write_text(SPEC.format(name=name, folder=tmp_path).replace("every: 2s", "every: 1h"), encoding="utf-8")
+    hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+    begins = hour + timedelta(hours=3)
+    async with worker(server.address, cwd=tmp_path, task_queue=name, allow_commands="true"):
+        synced = await run_command("schedules.sync", spec, "--from", f"{begins:%FT%TZ}", env=server.environ)
+        assert synced.code == 0, synced.stderr
+
+        due = await started_as_the_schedule_does(client, job, hour)
+        assert (due.outcome, due.reason) == ("shadow", f"before {begins:%FT%TZ} (start_at): no step was run")
+        assert not ran.exists()
+        claimed = await run_command(
+            "schedules", "claim", job, "--at", f"{hour:%FT%TZ}", "--", "touch", ran, env=server.environ
+        )
+        assert (claimed.code, ran.exists()) == (0, True), claimed.stderr
+
+        by_hand = await started_as_the_schedule_does(client, job, hour + timedelta(seconds=1))
+        again = await started_as_the_schedule_does(client, job, hour - timedelta(hours=1), rerun="1")
+        first = await started_as_the_schedule_does(client, job, begins)
+        assert [by_hand.outcome, again.outcome, first.outcome] == ["succeeded"] * 3
+
+
+async def test_shadow_and_a_time_to_begin_exclude_each_other() -> None:
+    answer = await run_command("schedules.sync", "--shadow", "--from", "2h", env={"TEMPORAL_ADDRESS": "127.0.0.1:9"})
+
+    assert answer.code == 2
+    assert "--from: not allowed with argument --shadow" in answer.stderr

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from schedules.compile.job import compile_job
 from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.due import due
 from schedules.lint.load import load_checked
@@ -58,3 +59,9 @@ def test_explain_says_whose_the_times_before_are() -> None:
         "not_scheduled",
         ("the job begins at 2027-03-05T10:30:00Z (start_at): what ran before is another scheduler's",),
     )
+
+
+@pytest.mark.parametrize(("start_at", "handed"), [("2027-03-05T10:30Z", "2027-03-05T10:30:00Z"), (None, None)])
+def test_a_run_is_told_of_it_and_a_job_without_it_stays_as_it_is(start_at: str | None, handed: str | None) -> None:
+    [request] = compile_job(job(schedule="0 * * * *", start_at=start_at), "p", "default", NOW).action.args
+    assert request.get("start_at") == handed
