@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from activities.account.queue import AT_ONCE
 from activities.account.verdict import SLACK
 from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.occurrences import ledger
@@ -62,6 +63,7 @@ async def account(
     of_span = {run.run_id: run for run in (*(read or ()), *found.runs) if since <= run.scheduled_at <= until}
     ends = None if read is None else {run.run_id for run in read if run.result or run.said}
     runs = [*await _told(records, list(of_span.values()), ends), *await _around(records, job, since, until, now)]
+    runs += await _before_newest(records, job, runs)
     occurrences = ledger(job, runs, since, until, now)
     gaps = [each.scheduled_at for each in occurrences if each.run is None and each.scheduled_at <= now]
     asked = [each.scheduled_at for each in occurrences if _may_be_asked_for(each)]
@@ -112,6 +114,18 @@ async def _told(records: JobRecords, runs: Sequence[Run], ends: Collection[str] 
         chosen = list({run.run_id: run for run in (*accounting, *(run for run in runs if run.run_id in ends))}.values())
     told = {run.run_id: run for run in await records.with_results(chosen)}
     return await records.with_waiting(told.get(run.run_id, run) for run in runs)
+
+
+async def _before_newest(records: JobRecords, job: Job, runs: Sequence[Run]) -> list[Run]:
+    """The runs that ended as the newest one began: whether it waited for them tells which one waits now."""
+    if job.overlap != "buffer_one" or not job.waiting or not runs:
+        return []
+    newest, read = max(runs, key=lambda run: run.scheduled_at), {run.run_id for run in runs}
+    if newest.started_at - newest.scheduled_at <= AT_ONCE:
+        return []
+    before, ended = newest.scheduled_at - SECOND, newest.started_at - AT_ONCE
+    found = await records.runs_of(job, BEGIN, before, MOST_AROUND, open_after=ended)
+    return [run for run in found.runs if run.run_id not in read]
 
 
 async def _around(records: JobRecords, job: Job, since: datetime, until: datetime, now: datetime) -> list[Run]:
