@@ -13,6 +13,7 @@ RUN python -m venv /build \
  && /build/bin/pip --python /opt/tickwright/bin/python freeze > /opt/tickwright/constraints.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY activities activities
+COPY deploy/kubernetes/worker deploy/kubernetes/worker
 COPY schedules schedules
 COPY tickwright tickwright
 COPY worker worker

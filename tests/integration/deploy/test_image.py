@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+import tomllib
 import venv
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -104,6 +105,17 @@ def test_pip_in_an_image_made_from_this_one_installs_where_the_worker_looks(tmp_
 def test_what_was_locked_is_what_pip_keeps_to() -> None:
     assert ENV["PIP_CONSTRAINT"] == f"{VENV}/constraints.txt"
     assert f"--python {VENV}/bin/python freeze > {VENV}/constraints.txt" in DOCKERFILE
+
+
+def test_the_build_is_given_all_that_the_wheel_is_made_of() -> None:
+    """Docker sends what `.dockerignore` lets through, and the Dockerfile copies it."""
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    parts = {*wheel["packages"], *wheel["force-include"]}
+    copied = {word for line in re.findall(r"^COPY (.+)$", DOCKERFILE, re.MULTILINE) for word in line.split()[:-1]}
+    sent = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+
+    assert parts <= copied, parts - copied
+    assert parts <= sent, parts - sent
 
 
 def wheel(path: Path) -> None:
