@@ -22,7 +22,7 @@ define environment
 	| awk '/^(Collecting|Processing)/ { sub(".*/", "", $$2); print "  " $$2; fflush() } /^Installing collected/ { print "Unpacking them …"; fflush() }'
 endef
 
-.PHONY: help run setup test unit check format docs picture lock sbom audit bench fuzz soak clean
+.PHONY: help run setup test unit check format docs pictures lock sbom audit bench fuzz soak clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,8 +65,9 @@ docs: setup ## Renew what is generated: the JSON Schema, and the references in d
 	$(BIN)/python -m schedules.spec.json_schema > schedules/tickwright.schema.json
 	$(BIN)/python -m tests.readme
 
-picture: setup ## Renew docs/board.png, by a Chromium of this machine
+pictures: setup ## Renew the pictures in docs, by a Chromium of this machine
 	$(BIN)/python -m tests.board_picture
+	$(BIN)/python -m tests.command_pictures
 
 lock: setup ## Renew the lock files from pyproject.toml: everything, what `make run` needs, what the image runs, what builds it
 	$(COMPILE) pyproject.toml --group dev --output-file $(LOCK)

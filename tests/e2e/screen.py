@@ -9,7 +9,7 @@ import re
 import struct
 import sys
 import termios
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
@@ -56,14 +56,16 @@ class Screen:
 
 
 @asynccontextmanager
-async def at_terminal(module: str, *arguments: str | Path, cwd: Path) -> AsyncIterator[Screen]:
+async def at_terminal(
+    module: str, *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None
+) -> AsyncIterator[Screen]:
     """`python -m <module> <arguments>` as the foreground of a new terminal; it is killed when the block ends."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     mark = uuid4().hex
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", module, *map(str, arguments)),
-        env={**environment({"TERM": "xterm-256color"}, mark), "COLUMNS": str(COLUMNS)},
+        env={**environment({"TERM": "xterm-256color", **(env or {})}, mark), "COLUMNS": str(COLUMNS)},
         cwd=cwd,
         stdin=theirs,
         stdout=theirs,
