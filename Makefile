@@ -22,6 +22,9 @@ define environment
 	| awk '/^(Collecting|Processing)/ { sub(".*/", "", $$2); print "  " $$2; fflush() } /^Installing collected/ { print "Unpacking them …"; fflush() }'
 endef
 
+# The command `tickwright` in the target's environment, from the files of this folder.
+ourselves = @$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+
 .PHONY: help run setup test unit check format docs pictures lock sbom audit bench fuzz soak clean
 
 help: ## List what can be made
@@ -30,15 +33,16 @@ help: ## List what can be made
 run: $(RUN)/installed ## Start everything on this machine and watch jobs run
 	@$(RUN)/bin/python -m worker.dev
 
-$(RUN)/installed: requirements-run.lock
+$(RUN)/installed: requirements-run.lock pyproject.toml
 	$(call environment,$<)
+	$(ourselves)
 	@touch $@
 
 setup: $(VENV)/installed ## Make the environment of the tests and checks from the lock file
 
 $(VENV)/installed: $(LOCK) pyproject.toml
 	$(call environment,$<)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(ourselves)
 	@touch $@
 
 test: setup ## All tests, on both cores

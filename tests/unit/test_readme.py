@@ -159,6 +159,18 @@ def test_every_command_is_one_that_there_is(line: str, monkeypatch: pytest.Monke
             assert other in UNCHECKED
 
 
+def test_an_environment_that_a_page_activates_has_our_command() -> None:
+    activated = set(re.findall(r"^\$ \. (\.venv[\w-]*)/bin/activate$", readme.text(), re.MULTILINE))
+    assert activated
+    for folder in activated:
+        made = subprocess.run(
+            ["make", "--dry-run", "--always-make", f"{folder}/installed"],
+            cwd=readme.ROOT, check=True, capture_output=True, text=True,
+        )  # fmt: skip
+        assert f"{folder}/bin/python -m pip install" in made.stdout
+        assert "--editable ." in made.stdout
+
+
 @pytest.mark.parametrize("option", ["--dry-run", "--check", "--no-prune", "--adopt"])
 def test_the_table_of_options_names_options(option: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"| `{option}` |" in readme.section("Options of sync")
