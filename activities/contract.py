@@ -34,6 +34,7 @@ ASKED_MEMO = (
 CLAIM_ALIVE, CLAIM_ENDED = "claim_alive", "claim_ended"  # signals of a claim to its run
 BUILD_MEMO = "tickwright-build"  # of a run that a new build of the workers started: its id, never encrypted
 PROGRESS_MEMO = "tickwright-progress"  # of a backfill: its BackfillProgress
+KINDS_GROUP = "tickwright.handlers"  # of entry points, by which packages bring kinds of steps under their names
 DEFAULT_TASK_QUEUE = "tickwright"
 OWNER_ATTRIBUTE = "TickwrightOwner"
 OUTCOME_ATTRIBUTE = (
@@ -292,6 +293,7 @@ class OfferQuestion:
     step: StepRequest | None = None  # as it stands in the request: its templates and secrets are not filled in
     secrets: list[str] = field(default_factory=list)  # names
     trials: list[Trial] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)  # of steps, by the names of their handlers
 
 
 @dataclass(frozen=True)
@@ -306,6 +308,7 @@ class WorkerOffer:
     missing_secrets: list[str] = field(default_factory=list)  # of those in the question
     problem: str = ""  # why it cannot run the step in the question
     troubles: list[str] = field(default_factory=list)  # of each trial in the question, empty for none
+    kinds: list[str] = field(default_factory=list)  # those in the question of which it has the handler
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ class OfferActivities:
             fitness.missing(asked.secrets),
             fitness.problem(asked.step) if asked.step else "",
             await fitness.troubles(asked.trials),
+            fitness.kinds(asked.kinds),
         )
 
     @activity.defn(name=OFFERED_ELSEWHERE)

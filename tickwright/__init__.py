@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from activities.registry import handler
     from schedules.project import JobSet
     from schedules.spec.job import JobSpec
+    from schedules.spec.kinds.kind import KindSpec
     from worker.testkit import Call, Fault, TestKit
 
-__all__ = ["Call", "Fault", "HandlerError", "JobContext", "JobSet", "JobSpec", "TestKit", "handler", "once"]
+__all__ = ["Call", "Fault", "HandlerError", "JobContext", "JobSet", "JobSpec", "KindSpec", "TestKit", "handler", "once"]
 
 _HOMES = {
     "Call": "worker.testkit",
@@ -23,6 +24,7 @@ _HOMES = {
     "JobContext": "activities.context",
     "JobSet": "schedules.project",
     "JobSpec": "schedules.spec.job",
+    "KindSpec": "schedules.spec.kinds.kind",
     "TestKit": "worker.testkit",
     "handler": "activities.registry",
     "once": "activities.idempotency",

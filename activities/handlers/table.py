@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from activities.contract import KINDS_GROUP
 from activities.errors import HandlerError
 
 if TYPE_CHECKING:
@@ -69,6 +71,14 @@ class Handlers:
         self.parts = parts
         self._handlers: dict[str, Handler] = {}
 
+    def has(self, kind: str) -> bool:
+        """Whether there is one of that name, and it can be loaded."""
+        try:
+            self.of(kind)
+        except HandlerError:
+            return False
+        return True
+
     def of(self, kind: str) -> Handler:
         """The handler of that name. Raises a permanent HandlerError where this worker has none."""
         if kind not in self._handlers:
@@ -83,7 +93,22 @@ def _load(kind: str) -> type[Handler]:
     except ModuleNotFoundError as error:
         if error.name is None or not name.startswith(error.name):
             raise
-        handler = None
+        handler = _installed(kind)
     if handler is None:
         raise HandlerError(f"this worker has no handler `{kind}`", permanent=True)
     return handler
+
+
+def _installed(kind: str) -> type[Handler] | None:
+    """The `runner` of the model that a package has for the kind, None where none has. Raises a permanent HandlerError."""
+    for point in entry_points(group=KINDS_GROUP, name=kind):
+        try:
+            module, _, name = point.load().runner.partition(":")
+            handler: type[Handler] = getattr(import_module(module), name)
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}"
+            raise HandlerError(
+                f"the handler of `{kind}` ({point.value}) cannot be loaded: {said}", permanent=True
+            ) from error
+        return handler
+    return None

@@ -48,6 +48,10 @@ class Fitness:
         """The names of those that cannot be used here."""
         return [name for name in secrets if self._unusable(name)]
 
+    def kinds(self, asked: Collection[str]) -> list[str]:
+        """Those of which this worker has the handler."""
+        return [kind for kind in asked if self._handlers.has(kind)]
+
     def problem(self, step: StepRequest) -> str:
         """Why this worker cannot run the step, empty where it can; what templates will fill in counts as right."""
         try:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_args
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, create_model, model_validator
 
 from schedules.spec.fields import Spec
 from schedules.spec.kinds.command import CommandSpec, ShortCommand
 from schedules.spec.kinds.http import HttpSpec
-from schedules.spec.kinds.kind import KindSpec
+from schedules.spec.kinds.installed import installed_kinds
+from schedules.spec.kinds.kind import KindSpec, Need, of_kind
 from schedules.spec.kinds.python import PythonSpec
 from schedules.spec.kinds.sql import SqlSpec
 from schedules.spec.kinds.workflow import WorkflowSpec
@@ -59,6 +60,13 @@ class HandlerSpec(Spec):
         return self
 
 
+if _installed := installed_kinds(HandlerSpec.model_fields):
+    _fields: Any = {
+        name: (kind | None, Field(default=None, description=(kind.__doc__ or name).partition("\n")[0]))
+        for name, kind in _installed.items()
+    }
+    HandlerSpec = create_model("HandlerSpec", __base__=HandlerSpec, **_fields)  # type: ignore[misc]
+
 KINDS: dict[str, type[KindSpec]] = {
     name: kind
     for name, field in HandlerSpec.model_fields.items()
@@ -67,6 +75,15 @@ KINDS: dict[str, type[KindSpec]] = {
 }
 """The model of each kind by its name, which is also that of the module in `activities/handlers` that runs it."""
 ONE_HANDLER = ConfigDict(json_schema_extra={"oneOf": [{"required": [name]} for name in KINDS]})
+
+
+FIRST = frozenset({"http", "command", "python", "workflow"})
+"""The kinds that workers of every version have."""
+
+
+def need_of(kind: str, params: dict[str, Any]) -> Need | None:
+    """The requirement on a worker that runs a step of the kind with these parameters; None where each worker can."""
+    return KINDS[kind].need(params) or (None if kind in FIRST else of_kind(kind))
 
 
 class RunSpec(HandlerSpec):

@@ -12,7 +12,7 @@ from activities.contract import JOB_WORKFLOW, OfferQuestion, Trial
 from activities.notices.contract import WATCHDOG_WORKFLOW
 from activities.steps.template import secrets_used
 from schedules.errors import UndecodableError
-from schedules.spec.handlers import KINDS
+from schedules.spec.handlers import FIRST, KINDS, need_of
 from schedules.text.nearest import nearest
 from schedules.text.shown import some_of
 
@@ -52,6 +52,8 @@ class Needs:
 
     jobs: list[str] = field(default_factory=list)
     of_kinds: dict[Need, list[str]] = field(default_factory=dict)
+    #: Those that not every worker has.
+    kinds: set[str] = field(default_factory=set)
     keys: dict[str, list[str]] = field(default_factory=dict)
     secrets: dict[str, list[str]] = field(default_factory=dict)
     #: What workers are to try, as its handler and parameters (JSON).
@@ -66,7 +68,7 @@ class Needs:
     def question(self) -> OfferQuestion:
         """What the workers are asked."""
         trials = [Trial(handler, json.loads(params)) for handler, params in sorted(self.trials)]
-        return OfferQuestion(secrets=sorted(self.secrets), trials=trials)
+        return OfferQuestion(secrets=sorted(self.secrets), trials=trials, kinds=sorted(self.kinds))
 
 
 async def preflight(plan: Plan, wanted: Iterable[DesiredSchedule], workers: Askable, *, ask: bool) -> list[str]:
@@ -114,10 +116,11 @@ def _note_step(needs: Needs, schedule: DesiredSchedule, step: dict[str, Any]) ->
     if schedule.encryption:
         _note(needs.keys.setdefault(schedule.encryption, []), schedule.id)
     _note_secrets(needs, schedule, step["params"])
-    kind = KINDS[step["handler"]]
-    if need := kind.need(step["params"]):
+    if need := need_of(step["handler"], step["params"]):
         _note(needs.of_kinds.setdefault(need, []), schedule.id)
-    if trial := kind.trial(step["params"]):
+    if step["handler"] not in FIRST:
+        needs.kinds.add(step["handler"])
+    if trial := KINDS[step["handler"]].trial(step["params"]):
         _note(needs.trials.setdefault((step["handler"], json.dumps(trial)), []), schedule.id)
 
 
@@ -177,7 +180,7 @@ def start_command(queue: str, needs: Needs) -> str:
     needed = sorted(needs.of_kinds, key=lambda need: need.lack)
     settings += [need.setting for need in needed if need.setting]
     settings += [f"TICKWRIGHT_SECRET_{name}=…" for name in sorted(needs.secrets)[:SHOWN]]
-    own = [f"`{need.name}`" for need in needed if not need.setting]
+    own = [f"`{need.name}`" for need in needed if need.of_module]
     settings += ["TICKWRIGHT_MODULES=…"] if own else []
     more = (
         f", with the modules that have {', '.join(own[:SHOWN])}{' and others' if len(own) > SHOWN else ''}"

@@ -28,13 +28,23 @@ class Need:
     lack: str
     #: How it ends: "start it with …".
     advice: str
-    #: The setting that gives it to a worker; empty where a module of the user's does.
+    #: The setting that gives it to a worker, if one does.
     setting: str = ""
+    #: Whether a module of the user's brings it.
+    of_module: bool = False
 
 
 def of_modules(what: str, name: str, offered: Callable[[WorkerOffer], Collection[str]]) -> Need:
     """The need of something that the user's modules bring."""
-    return Need(name, offered, f"no {what} `{name}`", "is its module in the worker's TICKWRIGHT_MODULES?")
+    return Need(
+        name, offered, f"no {what} `{name}`", "is its module in the worker's TICKWRIGHT_MODULES?", of_module=True
+    )
+
+
+def of_kind(kind: str) -> Need:
+    """The need of the handler itself, which a worker of an earlier version may lack, or one without its package."""
+    advice = "install the version, or the package, that has it"
+    return Need(kind, lambda offer: offer.kinds, f"no handler for `{kind}` steps", advice)
 
 
 class KindSpec(Spec):
@@ -44,6 +54,8 @@ class KindSpec(Spec):
     list_means: ClassVar[str] = ""
     #: Whether Temporal runs the step as a child workflow, and retries it: no activity does.
     child: ClassVar[bool] = False
+    #: Where the handler of a kind is that another package brings, as `package.module:Class`; see `Handler`.
+    runner: ClassVar[str] = ""
 
     @classmethod
     def written_out(cls, value: object) -> object:
