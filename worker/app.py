@@ -38,6 +38,7 @@ from schedules.server.codec import known_keys
 from schedules.server.workers import Workers
 from schedules.source.user_modules import find_handlers, import_modules
 from schedules.version import __version__
+from worker.accounts import accounts_of
 from worker.builds import announced
 from worker.delivery import Delivery
 from worker.health.health import Health, serve_health
@@ -174,7 +175,7 @@ async def build_worker(
             give_back=others,
         )
         send = SendActivities(secrets, session, client.namespace, settings.ui_url, current_target(client))
-        watch = WatchActivities(client, previous_occurrence)
+        watch = WatchActivities(client, previous_occurrence, accounts_of(client))
         told = OfferActivities(fitness, others, client.identity, known_keys(client.data_converter))
         own = [
             *steps.activities,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from activities.account.record import SchedulerRecord
 
 SLACK = timedelta(seconds=10)
-"""A scheduler that looks so much later than it should was away; a start that is due for less long may still come."""
+"""A start that is due for less long may still come."""
 SECOND = timedelta(seconds=1)
 
 
@@ -53,6 +53,12 @@ class Case:
     def slack(self) -> timedelta:
         """Until when a start is not late, jitter included."""
         return SLACK + self.job.jitter
+
+    @property
+    def on_time(self) -> timedelta:
+        """A scheduler that looks so much later than it should was away; late starts count alike."""
+        rule = self.job.catchup
+        return min(self.slack, timedelta(seconds=rule.late_after)) if rule else self.slack
 
     @property
     def is_older(self) -> bool:

@@ -52,6 +52,8 @@ LOST: frozenset[Verdict] = frozenset({"missed", "too_late"})
 """Occurrences that should have run and never will."""
 LEFT_OUT: frozenset[Verdict] = frozenset({"overlap_skipped", "superseded", "skipped"})
 """Occurrences that a policy of the job has decided against."""
+MISSABLE: frozenset[Verdict] = frozenset({"missed", "paused", "used_up", "due", "waiting", "too_late", "skipped"})
+"""Occurrences of which `on_missed` tells people: none ran instead, or nobody is known to have wanted that."""
 ENDINGS: dict[Status, Verdict] = {
     "running": "running",
     "completed": "succeeded",
@@ -180,3 +182,14 @@ class ScheduleFacts(ABC):
     def occurrence_id(self, at: datetime) -> OccurrenceId:
         """The workflow id of its run at an aware time."""
         return occurrence_id(self.workflow_id or self.name, at)
+
+
+@dataclass(frozen=True, slots=True)
+class Accounted:
+    """What became of one time of a job, with its run if there is one, and those of the job's other runs that go on."""
+
+    verdict: Verdict
+    reason: str
+    run: Run | None = None
+    open_runs: tuple[Run, ...] = ()
+    paused_now: bool = False

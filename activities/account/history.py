@@ -11,12 +11,14 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.schedule.v1 import Schedule, SchedulePatch
 
 from activities.account.record import Event, SchedulerRecord, time_of
+from activities.note import MOVING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from temporalio.api.common.v1 import Payloads
     from temporalio.api.history.v1 import HistoryEvent
+    from temporalio.api.schedule.v1 import ScheduleState
     from temporalio.api.workflowservice.v1 import DescribeScheduleResponse
 
     from activities.account.record import Kind
@@ -72,7 +74,7 @@ def record_of(
         if not spans or since > spans[-1][1]:
             state = described.schedule.state
             kind: Kind = "created" if since == time_of(described.info.create_time) else "known"
-            events.append(Event(since, kind, state.notes, paused=state.paused, spec=described.schedule.spec))
+            events.append(Event(since, kind, state.notes, paused=_is_paused(state), spec=described.schedule.spec))
             spans.append((since, forever))
         else:
             spans[-1] = (spans[-1][0], forever)
@@ -119,16 +121,16 @@ def _start(given: Payloads, at: datetime, *, continued: bool) -> Iterator[Event]
     schedule = _schedule(given)
     if schedule is not None:
         state = schedule.state
-        yield Event(at, "known" if continued else "created", state.notes, paused=state.paused, spec=schedule.spec)
+        yield Event(at, "known" if continued else "created", state.notes, paused=_is_paused(state), spec=schedule.spec)
 
 
 def _signal(name: str, given: Payloads, at: datetime, by: str) -> Iterator[Event]:
     if name == "update" and (schedule := _schedule(given)) is not None:
         state = schedule.state
-        yield Event(at, "updated", state.notes, by, state.paused, schedule.spec)
+        yield Event(at, "updated", state.notes, by, _is_paused(state), schedule.spec)
     elif name == "patch":
         patch = SchedulePatch.FromString(_data(given))
-        if patch.pause:
+        if patch.pause and patch.pause != MOVING:
             yield Event(at, "paused", patch.pause, by, paused=True)
         if patch.unpause:
             yield Event(at, "unpaused", patch.unpause, by, paused=False)
@@ -138,6 +140,11 @@ def _signal(name: str, given: Payloads, at: datetime, by: str) -> Iterator[Event
             yield Event(at, "triggered", by=by, span=(second, second))
         for backfill in patch.backfill_request:
             yield Event(at, "backfilled", by=by, span=(time_of(backfill.start_time), time_of(backfill.end_time)))
+
+
+def _is_paused(state: ScheduleState) -> bool:
+    """Whether somebody has paused it: while Temporal moves a schedule, it is paused, too."""
+    return state.paused and state.notes != MOVING
 
 
 def _schedule(given: Payloads) -> Schedule | None:

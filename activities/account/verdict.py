@@ -104,14 +104,14 @@ def _paused_then(case: Case, history: SchedulerRecord) -> Reason | None:
     note = f": {pause.note}" if pause.note else ""
     end = history.pause_end(case.at)
     until = f" until {stamp(end.at)}{_by(end)}" if end else ""
-    text = f"the schedule was paused, {since} {stamp(pause.at)}{_by(pause)}{until}{note}"
+    text = f"the schedule {'was' if end else 'is'} paused, {since} {stamp(pause.at)}{_by(pause)}{until}{note}"
     return Reason("paused", text, ("the server's history of the schedule",))
 
 
 def _used_up(case: Case) -> Reason | None:
     if case.job.remaining != 0 or case.is_older:
         return None
-    return Reason("used_up", "the schedule had no remaining actions; it has 0 now", certain=not case.has_run_after)
+    return Reason("used_up", "the schedule has no remaining actions", certain=not case.has_run_after)
 
 
 def _scheduler_away(case: Case) -> Reason | None:
@@ -120,7 +120,7 @@ def _scheduler_away(case: Case) -> Reason | None:
         return None
     wake = case.history.wake_from(case.at)
     late = (wake or case.now) - case.at
-    if late <= case.slack:
+    if late <= case.on_time:
         return None
     last = case.history.wake_before(case.at)
     gap = f"the scheduler checked what is due at {stamp(last) if last else 'no time before'}"

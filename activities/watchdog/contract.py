@@ -75,7 +75,8 @@ class Seen:
     missed: list[Missed] = field(default_factory=list)
 
 
-MissedKind = Literal["paused", "other"]
+MissedKind = Literal["paused", "begun", "other"]
+"""`begun`: the run, or a late one that may decide about it, was started a moment ago; the next look asks again."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class Tally:
     def take(self, job: WatchedJob, at: datetime, finding: Finding | None) -> None:
         """`finding` is None for a job that runs. One that was paused at its time and has been resumed missed nothing."""
         missing, told, paused = dict(self.state.missing), set(self.state.told), set(self.state.paused)
-        if finding and finding.kind == "other" and job.job in paused and not is_new(job, at, self.state):
+        if finding and finding.kind != "paused" and job.job in paused and not is_new(job, at, self.state):
             finding = None
         paused.discard(job.job)
         if finding is None:
@@ -59,8 +59,8 @@ class Tally:
         else:
             first = datetime.fromisoformat(missing.setdefault(job.job, stamp(at)))
             paused |= {job.job} if finding.kind == "paused" else set()
-            patient = finding.kind == "paused" and (self.now - first).total_seconds() < job.paused_for
-            if job.job not in told and not patient:
+            is_patient = finding.kind == "paused" and (self.now - first).total_seconds() < job.paused_for
+            if job.job not in told and finding.kind != "begun" and not is_patient:
                 told.add(job.job)
                 self.missed.append(Missed(job.job, missing[job.job], finding.reason))
         self.state = replace(self.state, missing=missing, told=sorted(told), paused=sorted(paused))

@@ -19,7 +19,19 @@ import pytest
         ("activities.idempotency", ["temporalio", "pydantic", "aiohttp"]),
         ("activities.registry", ["temporalio", "aiohttp", "structlog"]),
         ("activities.steps.secrets", ["temporalio", "aiohttp"]),
-        ("worker.app", ["aiohttp", "yarl", "apprise", "requests", "psycopg", "aiosqlite", "activities.handlers.sql"]),
+        (
+            "worker.app",
+            [
+                "aiohttp",
+                "yarl",
+                "apprise",
+                "requests",
+                "psycopg",
+                "aiosqlite",
+                "activities.handlers.sql",
+                "schedules.ledger",
+            ],
+        ),
     ],
 )
 def test_module_loads_without_what_it_does_not_need(module: str, kept_out: list[str]) -> None:

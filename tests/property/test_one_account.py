@@ -1,15 +1,22 @@
-"""Every surface gives an occurrence the same verdict: `runs`, `explain`, `status`, the monitor's metrics and the board."""
+"""Every surface gives an occurrence the same verdict: `runs`, `explain`, `status`, the monitor's metrics, the board and `on_missed`."""
 
 from __future__ import annotations
 
 import asyncio
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import Phase, event, example, given, settings
+from temporalio.service import RPCError, RPCStatusCode
+from temporalio.testing import ActivityEnvironment
 
-from activities.account.facts import LEFT_OUT, LOST
+from activities.account.facts import LEFT_OUT, LOST, MISSABLE
+from activities.contract import TimesRequest
+from activities.notices.contract import Target
 from activities.occurrence import stamp
+from activities.watchdog.contract import Look, WatchdogRequest, WatchedJob, WatchState
+from activities.watchdog.missed import WatchActivities
 from schedules.board.day import Day
 from schedules.board.kinds import kind_of
 from schedules.board.past import Frame, past
@@ -19,7 +26,8 @@ from schedules.ledger.explain import explain
 from schedules.ledger.overview import overview
 from schedules.ledger.selection import Selection
 from schedules.monitor.watch import DAY, Watch
-from tests.property.job_histories import BEGIN, NOW, World, one_behind_another, worlds
+from tests.property.job_histories import BEGIN, HOUR, MINUTE, NOW, World, one_behind_another, worlds
+from worker.accounts import accounted
 
 if TYPE_CHECKING:
     from schedules.ledger.occurrences import Occurrence
@@ -62,6 +70,37 @@ async def _compare(world: World) -> None:
         explained = await explain(world, world.job_now.name, stamp(each.scheduled_at), NOW)
         assert explained.occurrence
         assert _verdicts([explained.occurrence]) == _verdicts([each])
+        reasons = [each.reason] if _is_noticed(world, each) else []
+        assert await _notices(world, each.scheduled_at) == reasons
+
+
+def _is_noticed(world: World, each: Occurrence) -> bool:
+    """A late run that has just begun may still decide about it."""
+    if each.verdict == "paused":
+        return world.job_now.paused and NOW - each.scheduled_at >= HOUR
+    begun = [run for run in world.runs_kept if run.closed_at is None and NOW - run.started_at < MINUTE]
+    return each.verdict in MISSABLE and all(run.scheduled_at > each.scheduled_at for run in begun)
+
+
+async def _notices(world: World, at: datetime) -> list[str]:
+    """The reasons that people are given who are told of a pause after an hour."""
+    activities = WatchActivities(NoRuns, lambda *_: at, partial(accounted, world), now=lambda: NOW)  # type: ignore[arg-type]  # all that is asked of a client
+    job = WatchedJob("relay", TimesRequest("UTC", intervals=[[3600, 0]]), 60.0, HOUR.total_seconds(), [0])
+    look = Look(WatchdogRequest("billing", "default", [Target("hook")], [job]), WatchState(stamp(at), stamp(NOW)))
+    seen = await ActivityEnvironment().run(activities.look_for_missed, look)
+    return [each.reason for each in seen.missed]
+
+
+class NoRuns:
+    """A client and a handle of it: no worker is waited for."""
+
+    @classmethod
+    def get_workflow_handle(cls, _: str) -> type[NoRuns]:
+        return cls
+
+    @staticmethod
+    async def describe() -> None:
+        raise RPCError("no such run", RPCStatusCode.NOT_FOUND, b"")
 
 
 def _verdicts(occurrences: Any) -> Verdicts:

@@ -32,6 +32,7 @@ from activities.watchdog.missed import WatchActivities
 from tests.receiver import Receiver, receiver
 from tests.runs import request
 from tests.step_calls import bench
+from worker.accounts import accounts_of
 from worker.app import SANDBOX
 from worker.own_workflows import OWN_WORKFLOWS
 from worker.times import previous_occurrence
@@ -133,7 +134,7 @@ async def _worker(client: Client, mended: asyncio.Event) -> AsyncIterator[None]:
     vars(module).update(fail=fail)
     async with bench(module) as parts, open_session() as session:
         send = SendActivities(SecretStore({}), lambda: session, client.namespace, "")
-        watch = WatchActivities(client, previous_occurrence)
+        watch = WatchActivities(client, previous_occurrence, accounts_of(client))
         own = [*send.activities, *ReportActivities(client).activities, watch.look_for_missed]
         async with Worker(
             client,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from activities.account.facts import NOT_RUN
+from activities.account.facts import MISSABLE, NOT_RUN
 from activities.occurrence import stamp
 from schedules.text.duration import format_duration
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from activities.watchdog.contract import WatchedJob, WatchState
     from schedules.ledger.notices.sent import NoticeHistory, Sent
 
-MISSABLE: frozenset[Verdict] = frozenset({"missed", "paused", "used_up", "due", "waiting", "too_late", "skipped"})
-"""What a watchdog may find missing."""
 REPORTED = frozenset({"failed", "timed_out", "compensation_failed"})
 ENDS = frozenset({"succeeded", "gone"})
 """What ends an incident."""

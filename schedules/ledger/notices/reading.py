@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from temporalio.converter import value_to_type
 
+from activities.account.facts import MISSABLE
 from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE
 from activities.notices.contract import INCIDENT_PREFIX, MISSED_PREFIX, WATCHDOG_WORKFLOW
 from activities.occurrence import job_of, stamp
 from activities.watchdog.contract import WatchdogRequest, WatchState
 from schedules.ledger.decoded import first_value
 from schedules.ledger.notices.history import UnknownRequestError, alerts_of, notices_in
-from schedules.ledger.notices.notified import DIRECT, MISSABLE, UNREADABLE, Notified, Watching, of_missed, of_run
+from schedules.ledger.notices.notified import DIRECT, UNREADABLE, Notified, Watching, of_missed, of_run
 from schedules.ledger.records import gathered
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from temporalio.api.workflowservice.v1 import DescribeScheduleResponse
 
 from activities.account.history import SCHEDULER_TYPE, part_of, record_of
 from activities.account.record import SchedulerRecord
+from activities.note import MOVING
 from schedules.ledger.translate import times_at
 from schedules.model import Interval, Times
 from schedules.server.translate_times import to_spec
@@ -163,6 +164,20 @@ def test_of_a_v2_schedule_all_is_known_since_the_last_write_and_nothing_before()
     assert not found.has_signs(NOON + 3 * MINUTE)
     new = record_of([], described=described(NOON))
     assert [event.kind for event in new.events] == ["created"]
+
+
+def test_while_temporal_moves_a_schedule_nobody_has_paused_it() -> None:
+    moving = described(NOON, paused=True)
+    moving.schedule.state.notes = MOVING
+    moved = record_from([started(NOON, schedule(HOURLY, MOVING, paused=True))])
+    patched = record_from(
+        [
+            started(NOON, schedule(HOURLY)),
+            signal(NOON + MINUTE, "patch", SchedulePatch(pause=MOVING).SerializeToString()),
+        ]
+    )
+    for record in (record_of([], described=moving), moved, patched):
+        assert record.pause_at(NOON + 2 * MINUTE) is None
 
 
 def test_the_old_history_of_a_schedule_that_moved_counts_up_to_its_end_and_no_further() -> None:

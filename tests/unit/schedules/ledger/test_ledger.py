@@ -85,6 +85,14 @@ CASES: dict[str, tuple[Reason, str, bool, str]] = {
         True,
         "too late by 5m",
     ),
+    "away for as long as makes a start late": (
+        reason(
+            job(catchup=CatchUpRequest("skip", "skip", 1.5, 60)), known=timeline(wakes=(NOON - TEN, NOON + 7 * SECOND))
+        ),
+        "skipped",
+        True,
+        "the server was away when it was due, and catchup is skip",
+    ),
     "paused": (reason(job(), known=timeline(PAUSED)), "paused", True, "since 2027-03-01T11:59:00Z by ann@host: deploy"),
     "paused for a while": (
         reason(job(), known=timeline(PAUSED, RESUMED)),
