@@ -8,9 +8,16 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
+from tests.integration.operating import last_hour
 from tests.integration.scenes import Scene
 from tests.processes import worker
 from tests.servers import DevServer
+
+
+@pytest.fixture(autouse=True)
+def hour_of_its_own() -> None:
+    """Lets each test work out the last full hour anew, and once."""
+    last_hour.cache_clear()
 
 
 @pytest.fixture

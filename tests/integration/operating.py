@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tests.integration.scenes import Scene, now, shell
@@ -31,9 +32,15 @@ async def done(server: DevServer, *words: str, code: int = 0, timeout: float = 6
     return json.loads(finished.stdout)
 
 
+@cache
+def last_hour() -> datetime:
+    """The last full hour when a test first asks for it: the same to its end, also where another hour begins meanwhile."""
+    return now().replace(minute=0, second=0, microsecond=0)
+
+
 def hours_ago(count: int) -> datetime:
-    """The time of a job of every full hour, so many before the last one."""
-    return now().replace(minute=0, second=0, microsecond=0) - count * HOUR
+    """The time of a job of every full hour, so many before the test's last one."""
+    return last_hour() - count * HOUR
 
 
 def stamp(at: datetime) -> str:
