@@ -32,11 +32,13 @@ SIDE_BY_SIDE = 5
 FAILURES_TOLD = 20
 FIRST_WAIT, LONGEST_WAIT, SLOWER = 0.5, 10.0, 1.3
 LOST_AFTER = timedelta(seconds=15)
-"""For so long nothing runs, nothing waits and there is no run: then what was asked for may be lost."""
+"""For so long nothing waits and there is no run: then what was asked for may be lost, whatever else runs."""
 REQUEST_ATTEMPTS = 20
 NOT_STARTED = frozenset({UNCERTAIN, NO_SUCH_TIME})
 ANOTHER_ID = "another_id"
 """Type of the ApplicationError that ends a backfill whose schedule starts another occurrence than the one asked for."""
+QUEUES, LOST_IN_RUNS = "queues-behind-a-job-that-is-never-idle", "lost-while-others-run"
+"""Patches: a backfill that began before them goes on as it began."""
 RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30))
 
 
@@ -77,9 +79,16 @@ class BackfillWorkflow:
                 await self._pending.pop(at)
 
     async def _begin(self, at: str) -> None:
-        """Starts the occurrence, and leaves its end to be waited for."""
+        """Starts the occurrence, and leaves its end to be waited for.
+
+        It waits until nothing of the job runs. Where runs follow one another without a gap, the schedule queues it between them; a
+        rerun, which the schedule cannot start, goes on waiting.
+        """
         before, wait = await self._look(at), FIRST_WAIT
+        first = before.running
         while before.running and not self._request.side_by_side and not self._is_settled(before):
+            if before.running != first and not self._request.rerun and workflow.patched(QUEUES):
+                break
             self._tell(f"waits for {before.running} to end")
             wait = await _pause(wait)
             before = await self._look(at)
@@ -105,7 +114,7 @@ class BackfillWorkflow:
 
     async def _start(self, at: str, before: OccurrenceSeen) -> OccurrenceSeen:
         """The run, once there is one; it may have to wait behind one that the schedule has started meanwhile."""
-        number, wait, quiet_since = 0, FIRST_WAIT / 5, workflow.now()
+        number, wait, idle_since, unqueued_since = 0, FIRST_WAIT / 5, workflow.now(), workflow.now()
         await self._ask(at, before, number)
         while True:
             wait = await _pause(wait)
@@ -115,10 +124,13 @@ class BackfillWorkflow:
             if others := set(seen.near).difference(before.near):
                 message = f"{self._id(at)} was asked for, and the schedule started {', '.join(sorted(others))}"
                 raise ApplicationError(message, type=ANOTHER_ID, non_retryable=True)
-            if seen.waiting or (seen.running and not self._request.side_by_side):
-                quiet_since = workflow.now()
-            elif workflow.now() - quiet_since > LOST_AFTER:
-                number, quiet_since = number + 1, workflow.now()
+            now = workflow.now()
+            if seen.waiting:
+                idle_since = unqueued_since = now
+            elif seen.running and not self._request.side_by_side:
+                idle_since = now
+            if now - idle_since > LOST_AFTER or (now - unqueued_since > LOST_AFTER and workflow.patched(LOST_IN_RUNS)):
+                number, idle_since, unqueued_since = number + 1, now, now
                 await self._ask(at, before, number)
 
     async def _end(self, at: str, seen: OccurrenceSeen) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import timedelta
 from functools import cache
@@ -30,6 +31,13 @@ async def done(server: DevServer, *words: str, code: int = 0, timeout: float = 6
     finished = await command(server, *words, "--output", "json", timeout=timeout)
     assert finished.code == code, (finished.code, finished.stdout, finished.stderr)
     return json.loads(finished.stdout)
+
+
+async def until_waiting(scene: Scene, job: str, count: int) -> None:
+    """Until so many starts wait for a run to end."""
+    async with asyncio.timeout(30):
+        while (await scene.gateway.describe(job)).activity.waiting < count:  # type: ignore[union-attr]  # noqa: ASYNC110  it is there
+            await asyncio.sleep(0.1)
 
 
 @cache

@@ -13,7 +13,7 @@ from temporalio.client import Client
 
 from activities.contract import BACKFILL_PREFIX
 from schedules.model import Policies
-from tests.integration.operating import HOUR, Diary, command, done, hourly, hours_ago, stamp
+from tests.integration.operating import HOUR, Diary, command, done, hourly, hours_ago, stamp, until_waiting
 from tests.integration.scenes import SECOND, Scene, until
 from tests.processes import started, worker
 from tests.schedulers import scheduler_of
@@ -174,6 +174,22 @@ async def test_no_two_runs_of_a_job_go_on_at_once_though_the_schedule_starts_som
     assert result["succeeded"] == 8
     assert len(native) >= 3
     assert lines == ["+", "-"] * (len(lines) // 2)
+
+
+async def test_between_runs_that_follow_one_another_without_a_gap_it_takes_its_turn(
+    scene: Scene, server: DevServer, tmp_path: Path
+) -> None:
+    diary = Diary(tmp_path / "diary")
+    fields: dict[str, Any] = {"schedule": {"every": "1s"}, "timezone": "UTC", "run": diary.writing("sleep 1.2")}
+    await scene.add("job", Policies("buffer_all", 3600), **fields)
+    job, [at] = scene.id("job"), hours(1)
+    async with pod(server, scene, tmp_path):
+        await until_waiting(scene, job, 2)
+        result = await done(server, "backfill", job, "--from", at, "--to", at)
+        await done(server, "pause", job)
+
+    assert result["succeeded"] == 1
+    assert diary.times.count(at) == 1
 
 
 async def test_a_time_that_comes_due_ends_the_backfilled_run_where_the_job_says_so(
