@@ -73,7 +73,7 @@ def execute(options: argparse.Namespace) -> int:
         _write(Path(options.file), found.text)
     if differs:
         return FAILED
-    if found.counts["decide"] or found.counts["cannot"]:
+    if found.counts["decide"] or found.counts["cannot"] or found.unread:
         return QUESTIONS
     return FAILED if options.strict and found.counts["changed"] else DONE
 

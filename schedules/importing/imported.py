@@ -44,6 +44,11 @@ class Imported:
     text: str
     counts: Mapping[JobClass, int] = field(default_factory=dict)
 
+    @property
+    def unread(self) -> int:
+        """How many parts were left out that may be jobs."""
+        return sum(not each.no_job for each in self.dropped)
+
 
 def import_jobs(loaded: Loaded, settings: Settings, now: datetime) -> Imported:
     """Every job with its proof; whatever lint would say of the file is among the remarks."""

@@ -69,11 +69,13 @@ class OldJob:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A line, or a part of a file, that is no job and was not carried over."""
+    """A line, or a part of a file, that was not carried over."""
 
     file: str
     line: int
     text: str
+    #: Whether it is certain that it is no job; else it may be one that could not be read.
+    no_job: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,10 @@ def document(found: Imported, file: str | None) -> dict[str, Any]:
         "file": file,
         "counts": dict(found.counts),
         "jobs": [_job_document(name, job, found.proofs.get(name)) for name, job in found.jobs.items()],
-        "dropped": [{"file": each.file, "line": each.line or None, "text": each.text} for each in found.dropped],
+        "dropped": [
+            {"file": each.file, "line": each.line or None, "text": each.text, "no_job": each.no_job}
+            for each in found.dropped
+        ],
         "spec": found.text,
     }
 
@@ -118,6 +121,8 @@ def summary(found: Imported) -> str:
     total = len(found.jobs)
     counts = ", ".join(f"{found.counts[each]} {each} ({MEANING[each]})" for each in CLASSES if found.counts.get(each))
     left = f"; {len(found.dropped)} line{'s'[: len(found.dropped) > 1]} left out" if found.dropped else ""
+    if found.unread:
+        left += f", of which {found.unread} may be jobs that could not be read"
     return f"{total} job{'' if total == 1 else 's'}: {counts or 'none'}{left}"
 
 

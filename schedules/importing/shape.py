@@ -20,11 +20,13 @@ def loaded(file: str, readings: Iterable[Reading], dropped: Iterable[Dropped] = 
         try:
             found = read()
         except ImportProblem as problem:
-            found = f"{name}: {problem}"
+            left_out.append(Dropped(file, line, f"{name}: {problem}"))
         except UNSHAPED:
-            found = f"{name}: it has not the shape of this format; bring it over by hand"
-        if isinstance(found, OldJob):
-            jobs.append(found)
+            text = f"{name}: it has not the shape of this format; bring it over by hand"
+            left_out.append(Dropped(file, line, text))
         else:
-            left_out.append(Dropped(file, line, found))
+            if isinstance(found, OldJob):
+                jobs.append(found)
+            else:
+                left_out.append(Dropped(file, line, found, no_job=True))
     return Loaded(jobs, left_out)

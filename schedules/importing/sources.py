@@ -128,11 +128,14 @@ def _files(source: str, given: Format | None) -> tuple[dict[str, str], list[Drop
         if given == "cron.d" and not _CRON_D_NAME.fullmatch(each.name):
             dropped.append(
                 Dropped(
-                    str(each), 0, "cron does not read a file of such a name (letters, digits, _ and - alone): left out"
+                    str(each),
+                    0,
+                    "cron does not read a file of such a name (letters, digits, _ and - alone): left out",
+                    no_job=True,
                 )
             )
         elif given is not None and given in _ENDINGS and each.suffix not in _ENDINGS[given]:
-            dropped.append(Dropped(str(each), 0, f"not named like a source of {given}: left out"))
+            dropped.append(Dropped(str(each), 0, f"not named like a source of {given}: left out", no_job=True))
         else:
             kept[str(each)] = _read(each)
     if not kept:

@@ -29,7 +29,7 @@ def _cron_workflow(item: Mapping[str, Any], file: str, zone: str) -> OldJob | st
     given = spec.get("schedules") or [spec.get("schedule")]
     schedules = [str(each) for each in given if each] if isinstance(given, list) else []
     if not schedules:
-        return f"CronWorkflow {name}: it has no schedule"
+        raise ImportProblem("it has no schedule")
     zone = str(spec.get("timezone") or zone)
     remarks = list(_remarks(spec))
     rule = None

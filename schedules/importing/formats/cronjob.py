@@ -36,7 +36,7 @@ def _cronjob(item: Mapping[str, Any], file: str, zone: str) -> OldJob | str:
     spec = mapping_of(item, "spec")
     schedule = spec.get("schedule")
     if not name or not isinstance(schedule, str):
-        return f"CronJob {name or 'without a name'}: it has no schedule"
+        raise ImportProblem("it has no schedule" if name else "it has no name")
     job_spec = mapping_of(mapping_of(spec, "jobTemplate"), "spec")
     pod = mapping_of(mapping_of(job_spec, "template"), "spec")
     namespace = meta.get("namespace")

@@ -52,7 +52,7 @@ def load_crontab(text: str, file: str, zone: str, *, users: bool) -> Loaded:
         elif stripped.startswith("#"):
             state.comment.append(stripped.lstrip("#").strip())
         elif match := _variable(stripped):
-            dropped.extend(Dropped(file, number, what) for what in _set(state, *match))
+            dropped.extend(Dropped(file, number, what, no_job=True) for what in _set(state, *match))
             state.comment = []
         else:
             try:

@@ -41,7 +41,7 @@ def load_github(text: str, file: str) -> Loaded:
     entries = entries if isinstance(entries, list) else []
     crons = [str(each["cron"]) for each in entries if isinstance(each, dict) and "cron" in each]
     if not crons:
-        return Loaded([], [Dropped(file, 0, "it has no `schedule`: events start it, not the clock")])
+        return Loaded([], [Dropped(file, 0, "it has no `schedule`: events start it, not the clock", no_job=True)])
     name = str(data.get("name") or PurePath(file).stem)
     return loaded(
         file, ((f"{key}", partial(_job, file, name, str(key), each, crons, len(jobs))) for key, each in jobs.items())

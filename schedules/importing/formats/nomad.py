@@ -33,7 +33,7 @@ def load_nomad(text: str, file: str) -> Loaded:
         if isinstance(periodic, dict) and periodic.get("SpecType", "cron") == "cron":
             readings.append((str(given["ID"]), partial(_job, file, given, periodic)))
         else:
-            dropped.append(Dropped(file, 0, f"{given['ID']}: it is not periodic"))
+            dropped.append(Dropped(file, 0, f"{given['ID']}: it is not periodic", no_job=True))
     return loaded(file, readings, dropped)
 
 

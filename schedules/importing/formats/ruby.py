@@ -67,7 +67,9 @@ def _entries(data: Any, file: str, dropped: list[Dropped]) -> Iterator[tuple[str
     if not isinstance(data, dict):
         raise SourceError(f"{file}: neither the schedule of sidekiq-cron nor a recurring.yml of solid_queue")
     named = [key for key in ENVIRONMENTS if isinstance(data.get(key), dict) and not _expression(data[key])]
-    dropped.extend(Dropped(file, 0, f"environment {key}: the jobs of {named[0]} were taken") for key in named[1:])
+    dropped.extend(
+        Dropped(file, 0, f"environment {key}: the jobs of {named[0]} were taken", no_job=True) for key in named[1:]
+    )
     yield from ((str(name), entry) for name, entry in (data[named[0]] if named else data).items())
 
 

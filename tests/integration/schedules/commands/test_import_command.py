@@ -44,6 +44,14 @@ async def test_exit_codes_tell_what_needs_an_answer() -> None:
     assert (await run_command("schedules", "import", SAMPLES / "answers.jsonl", *ZONE)).code == 2
 
 
+async def test_what_may_be_a_job_and_cannot_be_read_needs_an_answer(tmp_path: Path) -> None:
+    source = tmp_path / "user.crontab"
+    for text, code in (("", 0), ("61 3 * * * /srv/verify.sh\n", 3), ("PATH=/bin\n", 0)):
+        source.write_text(EXACT + text, encoding="utf-8")
+        done = await run_command("schedules", "import", source, *ZONE)
+        assert (done.code, "1 may be jobs that could not be read" in done.stderr) == (code, code == 3), done.stderr
+
+
 async def test_zone_and_timeout_are_asked_for_and_checked() -> None:
     crontab = SAMPLES / "user.crontab"
 
