@@ -49,8 +49,13 @@ class Plan:
     over: tuple[str, ...] = ()
 
     def count(self, verb: Verb) -> int:
-        """The number of changes of a kind."""
-        return Counter(change.verb for change in self.changes)[verb]
+        """The number of changes of a kind, without those that are refused."""
+        return Counter(change.verb for change in self.changes if not change.conflict)[verb]
+
+    @property
+    def refused(self) -> int:
+        """The number of changes that another owner's schedule stands in the way of."""
+        return sum(bool(change.conflict) for change in self.changes)
 
     def raise_if_unsafe(self, max_delete: int | None) -> None:
         """Raises UnsafePlanError where more would be deleted than a slip of the hand should be able to.

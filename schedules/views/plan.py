@@ -75,7 +75,8 @@ def document(
 
 def counts(plan: Plan) -> str:
     """How many changes of each kind, on one line."""
-    return f"{plan.owner}: {', '.join(f'{plan.count(verb)} to {verb}' for verb in VERBS)}, {plan.unchanged} unchanged"
+    numbers = [*(f"{plan.count(verb)} to {verb}" for verb in VERBS), f"{plan.unchanged} unchanged"]
+    return f"{plan.owner}: {', '.join([*numbers, f'{plan.refused} refused'] if plan.refused else numbers)}"
 
 
 def zone_of(change: Change) -> ZoneInfo:

@@ -156,13 +156,14 @@ def test_names_that_another_environment_has_are_one_line_without_the_advice_to_t
     old = [compile_job(each, "billing", "production", NOW) for each in jobs]
     new = {each.name: compile_job(each, "billing", "staging", NOW) for each in jobs}
     whole = make_plan("billing/staging", new, {each.id: observed(each) for each in old}, NOW)
-    [line, _] = plan_text(whole).splitlines()
+    [line, total] = plan_text(whole).splitlines()
     failed = [Applied(change, "failed", change.conflict) for change in whole.changes]
 
     assert line.startswith("! update 16 jobs (job-00, ")
     assert "the name belongs to billing/production: each environment needs a namespace of its own, or a prefix" in line
     assert '`environments: {staging: {name_prefix: "sta-"}}`' in line
     assert "--adopt" not in line
+    assert total == "billing/staging: 0 to create, 0 to update, 0 to delete, 0 unchanged, 16 refused"
     assert len(result_text(whole, failed, interrupted=False).splitlines()) == 2
     adopting = make_plan(
         "billing/staging", new, {each.id: observed(each) for each in old}, NOW, rules=Rules(adopt=True)
