@@ -309,6 +309,7 @@ class WorkerOffer:
     problem: str = ""  # why it cannot run the step in the question
     troubles: list[str] = field(default_factory=list)  # of each trial in the question, empty for none
     kinds: list[str] = field(default_factory=list)  # those in the question of which it has the handler
+    containers: bool = False  # whether it runs them
 
 
 @dataclass(frozen=True)

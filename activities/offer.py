@@ -50,6 +50,7 @@ class OfferActivities:
             fitness.problem(asked.step) if asked.step else "",
             await fitness.troubles(asked.trials),
             fitness.kinds(asked.kinds),
+            fitness.parts.containers.allowed,
         )
 
     @activity.defn(name=OFFERED_ELSEWHERE)

@@ -12,7 +12,7 @@ from temporalio.testing import ActivityEnvironment
 from activities.contract import RetryRequest, StepCall, StepRequest, StepResult, TimesRequest
 from activities.handlers.calls import Calls
 from activities.handlers.http import open_session
-from activities.handlers.table import Handlers, Parts
+from activities.handlers.table import Containers, Handlers, Parts
 from activities.observe import StepFinished
 from activities.registry import HandlerRegistry
 from activities.steps.run import StepActivities
@@ -84,6 +84,7 @@ async def bench(
     allow_commands: bool = True,
     outputs_dir: Path | None = None,
     previous_occurrence: Callable[[TimesRequest, datetime], datetime | None] = day_before,
+    containers: Containers | None = None,
 ) -> AsyncIterator[Bench]:
     """Step activities with the handlers of `modules` and the secrets given by name."""
     facts: list[StepStarted | StepFinished] = []
@@ -98,6 +99,7 @@ async def bench(
                 lambda: session,
                 allow_commands=allow_commands,
                 outputs_dir=outputs_dir,
+                containers=containers or Containers(),
             )
         ),
         secrets=SecretStore(environ, secrets_directory),

@@ -40,6 +40,7 @@ from schedules.source.user_modules import find_handlers, import_modules
 from schedules.version import __version__
 from worker.accounts import accounts_of
 from worker.builds import announced
+from worker.containers import containers_of
 from worker.delivery import Delivery
 from worker.health.health import Health, serve_health
 from worker.health.polls import Polls
@@ -163,8 +164,9 @@ async def build_worker(
         calls = Calls()
         metrics.watch(calls, settings.max_concurrent_steps)
         secrets = secrets_of(client, settings)
-        types = [*map(type_name, offer.workflows)]
-        handlers = Handlers(Parts(offer.handlers, calls, session, settings.allow_commands, types, settings.outputs_dir))
+        types, containers = [*map(type_name, offer.workflows)], containers_of(settings)
+        parts = Parts(offer.handlers, calls, session, settings.allow_commands, types, settings.outputs_dir, containers)
+        handlers = Handlers(parts)
         fitness = Fitness(handlers, secrets)
         others = OthersFirst(fitness, Workers(client, answer_seconds=OFFER_SECONDS).answers)
         steps = StepActivities(

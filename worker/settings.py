@@ -83,10 +83,18 @@ class WorkerSettings(BaseModel):
         (), description="Modules with handlers, workflows and activities, comma-separated."
     )
     allow_commands: bool = Field(False, description="Whether `command` steps may run on this worker.")
+    allow_containers: bool = Field(False, description="Whether `container` steps may run on this worker.")
+    container_socket: str = Field(
+        "", description="Unix socket of Docker or Podman; none given: that of DOCKER_HOST, else where the two have it."
+    )
+    container_mounts: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+        (),
+        description="Host paths and volumes that `container` steps may mount, comma-separated; `:ro` behind one: to read.",
+    )
     secrets_dir: DirectoryPath | None = Field(None, description="Folder with a file NAME for each ${secret:NAME}.")
     outputs_dir: DirectoryPath | None = Field(
         None,
-        description="Folder for the whole output of commands, if it is longer than 8 KiB; by default only its ends are kept.",
+        description="Folder for the whole output of commands and containers, if it is longer than 8 KiB; by default only its ends are kept.",
     )
     http_address: Annotated[tuple[str, int], BeforeValidator(_address)] = Field(
         ("127.0.0.1", 9464), description="Address for /livez, /startupz, /readyz and /metrics."

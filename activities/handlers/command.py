@@ -139,17 +139,7 @@ class CommandHandler:
     def _environment(self, request: CommandParams, attempt: Attempt) -> dict[str, str]:
         """The worker's own settings and secrets are not the command's; what it needs of them is given in `env`."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(_OWN_PREFIXES)}
-        return (
-            inherited
-            | request.env
-            | {
-                "TICKWRIGHT_JOB": attempt.call.job,
-                "TICKWRIGHT_STEP": attempt.call.step.name,
-                "TICKWRIGHT_SCHEDULED_AT": attempt.call.scheduled_at,
-                "TICKWRIGHT_ATTEMPT": str(attempt.number),
-                "TICKWRIGHT_IDEMPOTENCY_KEY": attempt.idempotency_key,
-            }
-        )
+        return inherited | request.env | facts_of(attempt)
 
     async def _finish(
         self, process: GuardedProcess, program: str, attempt: Attempt
@@ -183,6 +173,26 @@ class CommandHandler:
 HANDLER = CommandHandler
 
 
+def facts_of(attempt: Attempt) -> dict[str, str]:
+    """What a program is told of its attempt, by variable."""
+    return {
+        "TICKWRIGHT_JOB": attempt.call.job,
+        "TICKWRIGHT_STEP": attempt.call.step.name,
+        "TICKWRIGHT_SCHEDULED_AT": attempt.call.scheduled_at,
+        "TICKWRIGHT_ATTEMPT": str(attempt.number),
+        "TICKWRIGHT_IDEMPOTENCY_KEY": attempt.idempotency_key,
+    }
+
+
+def last_line(output: dict[str, str], redactor: Redactor) -> str:
+    """The last line that a program has put out, for a message; empty for none."""
+    text = output["stderr"].strip() or output["stdout"].strip()
+    line = redactor.text(
+        text.rpartition("\n")[2].rpartition("\r")[2]
+    )  # before it is cut, or half a secret might be left
+    return f": {line[:_SHOWN_LINE]}" if line else ""
+
+
 async def _ended(tails: dict[str, Tail], attempt: Attempt) -> dict[str, Any]:
     """Waits for the ends of the outputs; gives `{"whole": …}` with the places of those that are kept as a whole."""
     await asyncio.gather(*(tail.ended() for tail in tails.values()))
@@ -214,13 +224,8 @@ def _failed(code: int, request: CommandParams, output: dict[str, Any], redactor:
     if code < 0:
         name = _signal_name(-code)
         return HandlerError(f"`{program}` was killed by {name}", details={"signal": -code, **output}, kind=name)
-    text = output["stderr"].strip() or output["stdout"].strip()
-    line = redactor.text(
-        text.rpartition("\n")[2].rpartition("\r")[2]
-    )  # before it is cut, or half a secret might be left
-    last = f": {line[:_SHOWN_LINE]}" if line else ""
     return HandlerError(
-        f"`{program}` ended with exit code {code}{last}",
+        f"`{program}` ended with exit code {code}{last_line(output, redactor)}",
         permanent=code in request.permanent_exit_codes,
         details={"exit_code": code, **output},
         kind=f"exit code {code}",

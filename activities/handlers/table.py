@@ -22,6 +22,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Containers:
+    """What a worker's settings say of `container` steps."""
+
+    #: Whether they may run.
+    allowed: bool = False
+    #: The engine's Unix socket.
+    socket: str = ""
+    #: Host paths and volumes that may be mounted.
+    mounts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Parts:
     """What a worker gives its handlers."""
 
@@ -37,6 +49,7 @@ class Parts:
     workflows: Collection[str] = ()
     #: Where whole outputs of commands are kept; None for nowhere.
     outputs_dir: Path | None = None
+    containers: Containers = Containers()
 
 
 class StepHandler(Protocol):

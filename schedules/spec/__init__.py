@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from schedules.spec.handlers import RunSpec
     from schedules.spec.job import DstSpec, JobSpec, LintSpec
     from schedules.spec.kinds.command import CommandSpec
+    from schedules.spec.kinds.container import ContainerSpec
     from schedules.spec.kinds.http import HttpSpec
     from schedules.spec.kinds.python import PythonSpec
     from schedules.spec.kinds.sql import SqlSpec
@@ -31,6 +32,7 @@ __all__ = [
     "ChannelSpec",
     "CommandSpec",
     "CompensateSpec",
+    "ContainerSpec",
     "CronEntry",
     "DstSpec",
     "EveryEntry",
@@ -60,6 +62,7 @@ _HOMES = {
     "ChannelSpec": "schedules.spec.notices",
     "CommandSpec": "schedules.spec.kinds.command",
     "CompensateSpec": "schedules.spec.steps",
+    "ContainerSpec": "schedules.spec.kinds.container",
     "CronEntry": "schedules.spec.entries",
     "DstSpec": "schedules.spec.job",
     "EveryEntry": "schedules.spec.entries",

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field, create_model, model_validator
 
 from schedules.spec.fields import Spec
 from schedules.spec.kinds.command import CommandSpec, ShortCommand
+from schedules.spec.kinds.container import ContainerSpec
 from schedules.spec.kinds.http import HttpSpec
 from schedules.spec.kinds.installed import installed_kinds
 from schedules.spec.kinds.kind import KindSpec, Need, of_kind
@@ -30,6 +31,7 @@ class HandlerSpec(Spec):
     )
     python: PythonSpec | None = Field(default=None, description="A registered Python function.")
     workflow: WorkflowSpec | None = Field(default=None, description="Your own workflow.")
+    container: ContainerSpec | None = Field(default=None, description="An image, run by Docker or Podman.")
     sql: SqlSpec | None = Field(default=None, description="SQL statements for a database.")
 
     @property

@@ -30,6 +30,7 @@ import pytest
                 "aiosqlite",
                 "activities.handlers.sql",
                 "schedules.ledger",
+                "activities.handlers.container",
             ],
         ),
     ],

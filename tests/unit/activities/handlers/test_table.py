@@ -29,6 +29,7 @@ def handlers() -> Handlers:
         ("command", {"argv": ["true"]}, "commands are not allowed on this worker"),
         ("python", {"handler": "export"}, "there is no handler `export`; the registered handlers are: none"),
         ("workflow", {"type": "Reconcile"}, ""),
+        ("container", {"image": "report:1"}, "containers are not allowed on this worker"),
         ("sql", {"connection": "${secret:DB}", "statement": "SELECT 1"}, ""),
         ("workflow", {"type": "Settle"}, "no workflow type `Settle` on this worker"),
     ],

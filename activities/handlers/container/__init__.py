@@ -1,0 +1,5 @@
+"""The `container` handler: an image run by Docker or Podman on the worker's host."""
+
+from activities.handlers.container.run import ContainerHandler
+
+HANDLER = ContainerHandler
