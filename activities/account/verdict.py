@@ -43,6 +43,11 @@ def _not_yet(case: Case) -> Reason | None:
     if case.job.paused and (until is None or case.at < until):
         end = f"until {stamp(until)}" if until else "until somebody resumes it"
         return Reason("not_yet_due", f"it is due at {stamp(case.at)}, but will not start: the schedule is paused {end}")
+    if (created := case.job.created_at) and case.job.occurrences.next_after(created) == case.at:
+        text = (
+            f"nothing was due yet: the schedule was created at {stamp(created)}, and its first time is {stamp(case.at)}"
+        )
+        return Reason("not_yet_due", text)
     return Reason("not_yet_due", f"it is due at {stamp(case.at)}")
 
 

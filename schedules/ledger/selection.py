@@ -104,8 +104,8 @@ async def job_or_its_past(records: Records, name: str, now: datetime) -> Job:
     return gone
 
 
-async def asked_for(records: Records, job: Job, text: str, now: datetime) -> Moment:
-    """The time that is meant: without one, the last at which the job had to run. Raises SettingsError."""
+async def asked_for(records: JobRecords, job: Job, text: str, now: datetime) -> Moment:
+    """The time that is meant: without one, the last at which the job had to run, or the first of a new one. Raises SettingsError."""
     if text.strip() == LAST_FAILED:
         return Moment((await _last_failed(records, job, now),))
     return moment_of(job, text, now) if text.strip() else Moment((await _last(records, job, now),))
@@ -116,7 +116,7 @@ def moment_of(job: Job, text: str, now: datetime) -> Moment:
     return parse_moment(text.strip().removeprefix(job.prefix), job.times.timezone, now)
 
 
-async def _last_failed(records: Records, job: Job, now: datetime) -> datetime:
+async def _last_failed(records: JobRecords, job: Job, now: datetime) -> datetime:
     found = await records.runs_of(job, now - LONG_AGO, now + AHEAD, FAILURES_LOOKED_AT)
     ended = await records.with_results(_newest_first(found.runs))
     if failed := next((run for run in ended if run.verdict in TROUBLE), None):
@@ -125,7 +125,7 @@ async def _last_failed(records: Records, job: Job, now: datetime) -> datetime:
     raise SettingsError(f"{LAST_FAILED}: no run of `{job.name}` has failed, of {kept}")
 
 
-async def _last(records: Records, job: Job, now: datetime) -> datetime:
+async def _last(records: JobRecords, job: Job, now: datetime) -> datetime:
     from schedules.ledger.account import account, last_times
 
     newest = _newest_first((await records.runs_of(job, now - LONG_AGO, now + AHEAD, LOOKED_AT)).runs)
@@ -133,6 +133,9 @@ async def _last(records: Records, job: Job, now: datetime) -> datetime:
     if times := last_times(job, LOOKED_AT, now):
         found = await account(records, job, times[-1], now, now)
         known += [each.scheduled_at for each in found.occurrences if each.verdict not in SPARED]
+    is_new = job.created_at is not None and all(at < job.created_at for at in times)
+    if not known and is_new and (first := job.occurrences.next_after(now)):
+        return first
     if not (known or times):
         raise SettingsError(f"`{job.name}` has had no time to run yet; write one, as in `explain {job.name} 02:00`")
     return max(known, default=times[0] if times else now)

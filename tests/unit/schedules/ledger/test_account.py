@@ -9,6 +9,7 @@ import pytest
 from activities.contract import JobResult, NotRun
 from activities.occurrence import stamp
 from schedules.ledger.account import account
+from schedules.ledger.selection import asked_for
 from tests.records_twin import RecordsInMemory
 from tests.unit.schedules.ledger.ledgers import MINUTE, NOON, job, run
 
@@ -63,3 +64,11 @@ async def test_of_more_runs_than_an_account_holds_the_newest_are_told() -> None:
     assert times == [end - number * TEN for number in reversed(range(len(times)))]
     assert 500 < len(times) <= 1_000
     assert NOON < found.since <= times[0]
+
+
+async def test_of_a_new_job_the_first_time_is_meant_where_none_is_named() -> None:
+    """It never had to run: its times before are those of no schedule."""
+    new = job(created_at=NOON - MINUTE)
+    (at,) = (await asked_for(RecordsInMemory(), new, "", NOON - MINUTE)).instants
+    (found,) = (await account(RecordsInMemory(), new, at, at, NOON - MINUTE)).occurrences
+    assert (found.scheduled_at, found.verdict) == (NOON, "not_yet_due")

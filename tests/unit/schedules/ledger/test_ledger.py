@@ -212,6 +212,12 @@ DAY = 24 * HOUR
 CREATED = NOON + 30 * MINUTE
 UNTIL = "paused by ann@host at 2027-03-01T11:00:00Z: deploy (until 2027-03-01T13:15:00Z)"
 CASES |= {
+    "the first of a new schedule": (
+        reason(job(created_at=NOW), at=NOW + TEN),
+        "not_yet_due",
+        True,
+        "nothing was due yet: the schedule was created at",
+    ),
     "within a pause that goes on": (
         reason(job(paused=True, note=UNTIL), at=NOW + TEN),
         "not_yet_due",
