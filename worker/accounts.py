@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from activities.account.facts import Accounted
-from activities.occurrence import stamp
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -43,16 +42,15 @@ async def accounted(records: Records, name: str, at: datetime, now: datetime) ->
     found = await account(records, job, at, at, now)
     occurrence = next(iter(found.occurrences), None)
     if occurrence is None:
-        return _not_among_its_times(job, at)
+        return await _not_among_its_times(records, job, at, now)
     open_runs = tuple(run for run in found.runs if run.closed_at is None and run.scheduled_at != at)
     return Accounted(occurrence.verdict, occurrence.reason, occurrence.run, open_runs, job.paused)
 
 
-def _not_among_its_times(job: Job, at: datetime) -> Accounted:
-    """Missed where somebody has taken the time from the schedule, be it that a sync does so just now."""
-    begin, end, changed = job.times.start_at, job.times.end_at, job.updated_at or job.created_at
+async def _not_among_its_times(records: Records, job: Job, at: datetime, now: datetime) -> Accounted:
+    """Missed where somebody has taken the time from the schedule before; a sync that does so changes the watchdog, too."""
+    record, begin, end = await records.record(job.name, at, now), job.times.start_at, job.times.end_at
     is_outside = (begin and at < begin) or (end and at > end)
-    if job.paused or is_outside or changed is None or at <= changed:
+    if job.paused or is_outside or record is None or not record.knows(at) or record.change_after(at):
         return UNKNOWN_TIME
-    reason = f"its schedule does not have this time: it was last changed at {stamp(changed)}; a sync puts it right"
-    return replace(UNKNOWN_TIME, verdict="missed", reason=reason)
+    return replace(UNKNOWN_TIME, verdict="missed", reason="its schedule does not have this time; a sync puts it right")

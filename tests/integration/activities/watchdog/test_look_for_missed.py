@@ -214,13 +214,15 @@ async def test_a_time_left_out_by_overlap_is_not_missed_where_the_next_run_has_j
     assert seen.state.missing == {}
 
 
-async def test_a_time_that_the_schedule_has_lost_is_missed(client: Client, job: str) -> None:
+async def test_a_time_that_the_schedule_has_lost_is_missed(either_client: Client, name: str) -> None:
     """Somebody has edited it; a sync that changes it changes the watchdog, too."""
-    watched = WatchedJob(job, TimesRequest("UTC", intervals=[[3600, 1800]]), 300.0, 3600.0, [0])
+    await schedule(either_client, name)
+    watched = WatchedJob(name, TimesRequest("UTC", intervals=[[3600, 1800]]), 300.0, 3600.0, [0])
     request = WatchdogRequest("billing", "default", [Target("hook")], [watched])
     state = WatchState(text(NOW - timedelta(hours=1)), text(NOW))
-    activities = WatchActivities(client, previous_occurrence, accounts_of(client), now=lambda: NOW)
+    activities = WatchActivities(either_client, previous_occurrence, accounts_of(either_client), now=lambda: NOW)
     [told] = (await ActivityEnvironment().run(activities.look_for_missed, Look(request, state))).missed
+    await either_client.get_schedule_handle(name).delete()
     assert told.reason.startswith("its schedule does not have this time")
 
 
