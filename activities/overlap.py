@@ -7,6 +7,8 @@ from typing import Literal, get_args
 
 Overlap = Literal["skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all"]
 OVERLAPS: tuple[Overlap, ...] = get_args(Overlap)
+KEPT_BY_V2 = 2
+"""Starts that a V2 schedule keeps waiting under `buffer_one` (seen on 1.32.0); a V1 schedule keeps one."""
 
 
 @dataclass(frozen=True, slots=True)

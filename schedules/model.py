@@ -105,7 +105,8 @@ class RuntimeState:
 class Activity:
     """The current doings of a schedule, times in UTC: no spec decides them.
 
-    `running` are workflow ids, `waiting` counts the occurrences that wait for a run to end. `next_times` are the moments
+    `running` are workflow ids, `waiting` counts the occurrences that wait for a run to end, and `queued` all starts in the
+    schedule's queue, of which `buffer_one` on V2 drops some when that run ends. `next_times` are the moments
     of the next starts, jitter included; one in the past is due and not started yet. `dropped` and `skipped` count the
     starts so far that fell outside the catch-up window, and those that overlap left out.
     """
@@ -118,6 +119,7 @@ class Activity:
     updated_at: datetime | None = None
     dropped: int = 0
     skipped: int = 0
+    queued: int = 0
 
 
 @dataclass(frozen=True, slots=True)

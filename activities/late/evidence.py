@@ -19,7 +19,7 @@ from activities.contract import ASKED_MEMO, BACKFILL_PREFIX, JobRequest
 from activities.late.decision import SECOND, Evidence, instant, started_late, waited_for_worker
 from activities.late.due import BEGIN, due_times, id_of
 from activities.occurrence import scheduled_time
-from activities.overlap import overlap_policy
+from activities.overlap import KEPT_BY_V2, overlap_policy
 
 if TYPE_CHECKING:
     from temporalio.api.history.v1 import HistoryEvent
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 ABSENCE = timedelta(seconds=5)
 """A server that was silent for less was busy, not away."""
-KEPT_BY_V2 = 2
-"""Starts that a V2 schedule keeps waiting under `buffer_one` (seen on 1.32.0)."""
 FEW, FEW_RUNS = 20, 3
 STAMP = re.compile(r" at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 CLOSED_BY_WORKERS = "ExecutionStatus IN ('Completed', 'Failed', 'Canceled')"

@@ -41,6 +41,7 @@ def activity_of(described: DescribeScheduleResponse, overlap: Overlap) -> Activi
     return Activity(
         running=tuple(run.workflow_id for run in info.running_workflows),
         waiting=_waiting(described, overlap),
+        queued=info.buffer_size,
         started=tuple(action.start_workflow_result.workflow_id for action in info.recent_actions),
         next_times=tuple(_time(at) for at in info.future_action_times),
         created_at=_time(info.create_time) if info.HasField("create_time") else None,

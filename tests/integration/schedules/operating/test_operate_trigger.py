@@ -6,8 +6,11 @@ import asyncio
 import json
 from pathlib import Path
 
-from tests.integration.operating import Diary, command, done, hourly, hours_ago, stamp
+from temporalio.client import Client
+
+from tests.integration.operating import Diary, command, done, hourly, hours_ago, stamp, until_waiting
 from tests.integration.scenes import Scene
+from tests.processes import worker
 from tests.servers import DevServer
 
 
@@ -33,8 +36,7 @@ async def test_what_overlap_drops_is_told_and_what_waits_starts_behind(
 
     dropped = await done(server, "trigger", job, code=1)
     waiting = asyncio.create_task(done(server, "trigger", job, "--overlap", "buffer_one", "--wait", timeout=90))
-    while not (await scene.gateway.describe(job)).activity.waiting:  # type: ignore[union-attr]  # it is there
-        pass
+    await until_waiting(scene, job, 1)
     gate.touch()
     second = await waiting
 
@@ -43,6 +45,43 @@ async def test_what_overlap_drops_is_told_and_what_waits_starts_behind(
     assert f"{first['workflow_id']} is running, and overlap is skip" in dropped["reason"]
     assert second["result"] == "succeeded"
     assert diary.times == [first["scheduled_at"], second["scheduled_at"]]
+
+
+async def test_one_behind_another_that_waits_is_told_as_it_is(scene: Scene, server: DevServer, tmp_path: Path) -> None:
+    """Under `buffer_one` one start waits, on V2 a second one besides."""
+    diary, gate = Diary(tmp_path / "diary"), tmp_path / "gate"
+    run = diary.writing(f"while [ ! -e {gate} ]; do sleep 0.1; done")
+    job = await hourly(scene, "job", run=run, overlap="buffer_one")
+
+    asked = [await command(server, "trigger", job, "--output", "json") for _ in range(4)]
+    gate.touch()
+    results = [json.loads(each.stdout) for each in asked]
+    wanted = [each["scheduled_at"] for each in results if each["result"] in {"started", "waiting"}]
+    async with asyncio.timeout(30):
+        while len(diary.lines) < len(wanted):  # noqa: ASYNC110  a file tells nobody
+            await asyncio.sleep(0.2)
+    await asyncio.sleep(2)
+
+    assert [each["result"] for each in results][:2] == ["started", "waiting"]
+    assert [each.code for each in asked] == [int(each["result"] == "dropped") for each in results]
+    assert diary.times == wanted
+    assert "overlap is buffer_one" in results[-1]["reason"]
+
+
+async def test_one_behind_a_run_that_is_being_cancelled_is_told_as_waiting_and_runs(
+    server: DevServer, client: Client, name: str, tmp_path: Path
+) -> None:
+    """The run does not end while no worker takes it."""
+    diary = Diary(tmp_path / "diary")
+    async with Scene(client, name) as scene:
+        job = await hourly(scene, "job", run=diary.writing(), overlap="cancel_other")
+        first = await done(server, "trigger", job)
+        second = await done(server, "trigger", job)
+        async with worker(server.address, cwd=tmp_path, task_queue=name, allow_commands="true"):
+            await scene.run("job", lambda run: run.id == second["workflow_id"] and run.closed_at is not None)
+
+    assert (first["result"], second["result"]) == ("started", "waiting")
+    assert diary.times == [second["scheduled_at"]]
 
 
 async def test_each_of_several_triggers_in_one_second_gets_a_run_of_its_own(
