@@ -20,6 +20,7 @@ from activities.contract import (
     ASK_FOR_OCCURRENCE,
     ASKED_MEMO,
     LOOK_AT_OCCURRENCE,
+    NO_SUCH_TIME,
     RESUME_SCHEDULE,
     OccurrenceAsk,
     OccurrenceLook,
@@ -71,10 +72,11 @@ class OperateActivities:
 
     @activity.defn(name=ASK_FOR_OCCURRENCE)
     async def ask_for_occurrence(self, ask: OccurrenceAsk) -> None:
-        """Asks the schedule to start it, or with `rerun` starts it; does nothing once there is another run than `before`.
+        """Asks the schedule to start it; starts it with `rerun`, and where a sync has given the schedule other times.
 
-        A schedule starts it behind what is running, so that no two of the job run at once. Raises ApplicationError GONE,
-        UNCERTAIN and NO_SUCH_TIME.
+        Does nothing once there is another run than `before`. A schedule starts it behind what is running, so that no two of the job
+        run at once. Raises ApplicationError GONE, UNCERTAIN, and NO_SUCH_TIME where a time that a sync has taken away cannot be
+        started: beside a run of the job, or where an earlier request may have been taken.
         """
         newest = await self._newest(ask.workflow_id)
         if newest is not None and newest.run_id != ask.before:
@@ -82,12 +84,19 @@ class OperateActivities:
         if ask.rerun:
             await self._start(ask)
             return
+        attempt = activity.info().attempt
         try:
-            await OccurrenceRequest(self._client, ask).send(activity.info().attempt)
+            await OccurrenceRequest(self._client, ask).send(attempt)
         except RPCError as error:
             if error.status == RPCStatusCode.NOT_FOUND:
                 raise _gone(ask.schedule) from None
             raise
+        except ApplicationError as error:
+            if error.type != NO_SUCH_TIME or attempt > 1 or ask.number:  # an earlier request may have been taken
+                raise
+            if not ask.side_by_side and _running(await self._schedule(ask.schedule)):
+                raise
+            await self._start(ask)
 
     @activity.defn(name=RESUME_SCHEDULE)
     async def resume_schedule(self, order: ResumeOrder) -> str:
@@ -146,14 +155,17 @@ class OperateActivities:
         return "succeeded", ""
 
     async def _start(self, ask: OccurrenceAsk) -> None:
-        """By hand, under the occurrence's id, with what the schedule has now and what was asked for."""
+        """By hand, under the occurrence's id, with what the schedule has now and, for a rerun, what was asked for."""
         action: Any = (await self._schedule(ask.schedule)).schedule.action
-        [request, *others] = await self._client.data_converter.decode(action.args)
-        steps = [{**step, "params": ask.params.get(step["name"], step["params"])} for step in request["steps"]]
+        args = await self._client.data_converter.decode(action.args)
+        if ask.rerun:
+            [request, *others] = args
+            steps = [{**step, "params": ask.params.get(step["name"], step["params"])} for step in request["steps"]]
+            args = [{**request, "steps": steps, "rerun": ask.rerun}, *others]
         try:
             await self._client.start_workflow(
                 action.workflow,
-                args=[{**request, "steps": steps, "rerun": ask.rerun}, *others],
+                args=args,
                 id=ask.workflow_id,
                 task_queue=action.task_queue,
                 execution_timeout=action.execution_timeout,

@@ -192,6 +192,25 @@ async def test_between_runs_that_follow_one_another_without_a_gap_it_takes_its_t
     assert diary.times.count(at) == 1
 
 
+async def test_what_was_asked_for_runs_though_a_sync_changes_the_times_meanwhile(
+    scene: Scene, server: DevServer, tmp_path: Path
+) -> None:
+    diary, gate = Diary(tmp_path / "diary"), tmp_path / "gate"
+    run = diary.writing(f"while [ ! -e {gate} ]; do sleep 0.1; done")
+    job = await hourly(scene, "job", run=run)
+    async with pod(server, scene, tmp_path):
+        asking = asyncio.create_task(done(server, "backfill", job, "--from", hours(3)[0], "--to", hours(2)[0]))
+        await scene.run("job")
+        await scene.change("job", schedule={"every": "1h", "offset": "7m"}, timezone="UTC", run=run)
+        gate.touch()
+        result = await asking
+
+    assert result["succeeded"] == 2
+    assert diary.times == hours(3, 2)
+    assert diary.keys == [f"{scene.name}/test/{job}/{at}/run" for at in hours(3, 2)]
+    assert {run.id for run in await scene.runs("job")} == {f"{job}-{at}" for at in hours(3, 2)}
+
+
 async def test_a_time_that_comes_due_ends_the_backfilled_run_where_the_job_says_so(
     scene: Scene, server: DevServer, tmp_path: Path
 ) -> None:
