@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from activities.note import MOVING, paused_at
 from schedules.cron.occurrences import occurrences_of
 from schedules.errors import ServerError, SettingsError
+from schedules.ledger.translate import times_at, with_times
 from schedules.notes import MakeUp, make_up_of, resume_note
 from schedules.operating.backfill_request import request_for
 from schedules.operating.backfills import Backfills, BusyError
@@ -76,12 +77,18 @@ def _not_paused(job: Job, wish: MakeUp | None) -> str:
 
 
 async def _times(records: Records, job: Job, wish: MakeUp, most: int | None) -> list[str]:
-    """The newest `most` times of the pause without those that have succeeded or go on, oldest first. Raises SettingsError."""
+    """The newest `most` times of the pause without those that have succeeded or go on, oldest first. Raises SettingsError.
+
+    They are the times of the schedule when its pause ended; of its present spec where the server does not tell those.
+    """
     until = min(datetime.now(UTC), wish.resumed + wish.LONGEST)
     if any(occurrences_of(job.times).between(wish.resumed, until)):
         await asyncio.sleep(SETTLES)
     now = datetime.now(UTC)
     known = await records.job(job.name) or job
+    record = await records.record(job.name, wish.resumed, now)
+    if record and record.knows(wish.resumed) and (then := times_at(record, wish.resumed)):
+        known = with_times(known, then)
     occurrences = await accounts(records, known, wish.since - LATE, until, now)
     return of_pause(occurrences, wish.since, wish.resumed, most)
 
