@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from temporalio import activity
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
@@ -42,7 +44,12 @@ async def test_what_is_lost_in_a_job_that_is_never_idle_is_asked_for_again(name:
     ):
         request = BackfillRequest(name, f"{name}-", ["2027-03-01T08:00:00Z"])
         progress: BackfillProgress = await time.client.execute_workflow(
-            BACKFILL_WORKFLOW, request, id=name, task_queue=name, result_type=BackfillProgress
+            BACKFILL_WORKFLOW,
+            request,
+            id=name,
+            task_queue=name,
+            result_type=BackfillProgress,
+            execution_timeout=timedelta(minutes=10),
         )
 
     assert asked == [0, 1]
