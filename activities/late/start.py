@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
 import structlog
 from temporalio import activity
+from temporalio.api.enums.v1 import EventType
 
+from activities.account.reading import RPC_TIMEOUT
 from activities.contract import DECIDE_LATE_START, IS_SCHEDULED_TIME, LateStart, LateVerdict, TimeQuestion
-from activities.late.decision import decide, dropped, instant, started_late
+from activities.late.decision import decide, dropped, instant, started_late, waited_for_worker
 from activities.late.evidence import Witness
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from activities.late.due import Calendar
 
+FEW_EVENTS = 10
 _log: structlog.stdlib.BoundLogger = structlog.get_logger()
 
 
@@ -30,6 +33,8 @@ class LateStartActivities:
     @activity.defn(name=DECIDE_LATE_START)
     async def decide_late_start(self, late: LateStart) -> LateVerdict:
         """The verdict. Raises RPCError where the server cannot be asked, so that it is asked again."""
+        if waited_for_worker(late):
+            late = replace(late, first_task_at=await self._first_taken(late))
         witness = Witness(self._client, self._calendar, late, activity.info().task_queue)
         findings = await witness.findings()
         verdict = decide(late, findings.due, findings.evidence)
@@ -45,6 +50,14 @@ class LateStartActivities:
             instead=verdict.instead,
         )
         return verdict
+
+    async def _first_taken(self, late: LateStart) -> str:
+        """When a worker first took the run, which may have died with it: the run did not wait for one after that."""
+        run = self._client.get_workflow_handle(late.workflow_id, run_id=late.run_id)
+        async for event in run.fetch_history_events(page_size=FEW_EVENTS, rpc_timeout=RPC_TIMEOUT):
+            if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED:
+                return event.event_time.ToDatetime(UTC).isoformat()
+        return late.first_task_at
 
     @activity.defn(name=IS_SCHEDULED_TIME)
     async def is_scheduled_time(self, question: TimeQuestion) -> bool:

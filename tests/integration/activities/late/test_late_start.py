@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 from temporalio.api.enums.v1 import EventType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import PollWorkflowTaskQueueRequest
 from temporalio.client import (
     Client,
     ScheduleBackfill,
@@ -149,6 +151,19 @@ async def test_a_late_run_hands_over_to_the_newest_and_says_so(bench: Bench) -> 
     assert newest.timestamp() % 2 == 0
     assert (name, newest) in bench.noted
     assert (name, scheduled(first)) not in bench.noted
+
+
+async def test_a_run_whose_worker_died_with_its_first_task_was_not_missed(bench: Bench) -> None:
+    """It starts late only because the server waits ten seconds for that worker; `skip` drops what no worker was there for."""
+    name = await bench.schedule("skip", catchup={"policy": "skip"}, schedule={"every": "4s"}, overlap="allow_all")
+    died = PollWorkflowTaskQueueRequest(namespace="default", task_queue=TaskQueue(name=bench.queue), identity="died")
+    await bench.client.workflow_service.poll_workflow_task_queue(died)
+    first = (await bench.until(bool, name))[0]
+    async with bench.worker():
+        result = await bench.handle(first).result()
+        await bench.finished(name)
+
+    assert (result.outcome, result.lateness > 8) == ("succeeded", True)
 
 
 async def test_the_outcome_of_what_did_not_run_can_be_searched_for(bench: Bench) -> None:
