@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from activities.account.facts import SLACK
 from activities.account.held_back import held_back
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from activities.account.facts import Run, ScheduleFacts, Verdict
     from activities.account.record import SchedulerRecord
 
-SLACK = timedelta(seconds=10)
-"""A start that is due for less long may still come."""
 SECOND = timedelta(seconds=1)
 
 
@@ -53,12 +52,6 @@ class Case:
     def slack(self) -> timedelta:
         """Until when a start is not late, jitter included."""
         return SLACK + self.job.jitter
-
-    @property
-    def on_time(self) -> timedelta:
-        """A scheduler that looks so much later than it should was away; late starts count alike."""
-        rule = self.job.catchup
-        return min(self.slack, timedelta(seconds=rule.late_after)) if rule else self.slack
 
     @property
     def is_older(self) -> bool:

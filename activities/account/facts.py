@@ -64,6 +64,8 @@ ENDINGS: dict[Status, Verdict] = {
     "continued": "running",
 }
 NEVER = datetime.min.replace(tzinfo=UTC)
+SLACK = timedelta(seconds=10)
+"""A start that is due for less long may still come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,12 @@ class ScheduleFacts(ABC):
     @abstractmethod
     def jitter(self) -> timedelta:
         """By how much a start may come after its scheduled time."""
+
+    @property
+    def on_time(self) -> timedelta:
+        """By how much a run, or a look of its scheduler, may come after the scheduled time: what comes later may have been missed."""
+        slack = SLACK + self.jitter
+        return min(slack, timedelta(seconds=self.catchup.late_after)) if self.catchup else slack
 
     @abstractmethod
     def occurrences_by(self, spec: ScheduleSpec) -> Occurrences:

@@ -6,9 +6,10 @@ from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from activities.account.case import SLACK, Case, Reason
+from activities.account.case import Case, Reason
 from activities.account.due_times import between, is_among
 from activities.account.earlier import before_creation, between_schedules, forgotten, was_started
+from activities.account.facts import SLACK
 from activities.account.left_out import overlap
 from activities.late.decision import lateness
 from activities.note import ended_pause, paused_at, paused_until
@@ -125,7 +126,7 @@ def _scheduler_away(case: Case) -> Reason | None:
         return None
     wake = case.history.wake_from(case.at)
     late = (wake or case.now) - case.at
-    if late <= case.on_time:
+    if late <= case.job.on_time:
         return None
     last = case.history.wake_before(case.at)
     gap = f"the scheduler checked what is due at {stamp(last) if last else 'no time before'}"

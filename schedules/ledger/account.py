@@ -62,7 +62,7 @@ async def account(
         since = min(run.scheduled_at for run in found.runs)
     of_span = {run.run_id: run for run in (*(read or ()), *found.runs) if since <= run.scheduled_at <= until}
     ends = None if read is None else {run.run_id for run in read if run.result or run.said}
-    runs = [*await _told(records, list(of_span.values()), ends), *await _around(records, job, since, until, now)]
+    runs = [*await _told(records, job, list(of_span.values()), ends), *await _around(records, job, since, until, now)]
     runs += await _before_newest(records, job, runs)
     occurrences = ledger(job, runs, since, until, now)
     gaps = [each.scheduled_at for each in occurrences if each.run is None and each.scheduled_at <= now]
@@ -100,17 +100,17 @@ def _bound(job: Job, until: datetime) -> datetime:
     return until - span
 
 
-def may_account(run: Run) -> bool:
+def _may_account(job: Job, run: Run) -> bool:
     """Whether it may have been late, be it that a worker took it late, and so have decided about other occurrences."""
-    done = run.closed_at is not None and run.closed_at - run.scheduled_at > SLACK
+    done = run.closed_at is not None and run.closed_at - run.scheduled_at > job.on_time
     return bool(run.marked or run.parent) or done
 
 
-async def _told(records: JobRecords, runs: Sequence[Run], ends: Collection[str] | None) -> list[Run]:
+async def _told(records: JobRecords, job: Job, runs: Sequence[Run], ends: Collection[str] | None) -> list[Run]:
     newest_first = sorted(runs, key=lambda run: run.started_at, reverse=True)
     chosen = newest_first
     if ends is not None:
-        accounting = list(filter(may_account, newest_first))[:MOST_AROUND]
+        accounting = [run for run in newest_first if _may_account(job, run)][:MOST_AROUND]
         chosen = list({run.run_id: run for run in (*accounting, *(run for run in runs if run.run_id in ends))}.values())
     told = {run.run_id: run for run in await records.with_results(chosen)}
     return await records.with_waiting(told.get(run.run_id, run) for run in runs)
@@ -137,6 +137,8 @@ async def _around(records: JobRecords, job: Job, since: datetime, until: datetim
     found = await asyncio.gather(earlier, *([later] if later else []))
     own = [run for each in found for run in each.runs]
     going = [run for run in own if run.closed_at is None][:MOST_AROUND]
-    telling = [run for run in own if run.closed_at and (run.scheduled_at < since or may_account(run))][:MOST_AROUND]
+    telling = [run for run in own if run.closed_at and (run.scheduled_at < since or _may_account(job, run))][
+        :MOST_AROUND
+    ]
     told = {run.run_id: run for run in [*await records.with_waiting(going), *await records.with_results(telling)]}
     return [told.get(run.run_id, run) for run in own]

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from activities.contract import JobResult, NotRun
+from activities.contract import CatchUpRequest, JobResult, NotRun
 from activities.occurrence import stamp
 from schedules.ledger.account import account
 from schedules.ledger.selection import asked_for
@@ -15,6 +15,7 @@ from tests.unit.schedules.ledger.ledgers import MINUTE, NOON, job, run
 
 REASON = "superseded by a newer occurrence"
 TEN = 10 * MINUTE
+SECOND = timedelta(seconds=1)
 LATER = NOON + timedelta(hours=2)
 
 
@@ -37,6 +38,14 @@ async def test_a_late_run_of_a_newer_time_accounts_for_times_before_it() -> None
     twin = RecordsInMemory()
     twin.add(run(NOON + 2 * TEN, late=30 * MINUTE, result=decided(0, 1)))
     (found,) = (await account(twin, job(), NOON, NOON, LATER)).occurrences
+    assert (found.verdict, found.reason) == ("superseded", REASON)
+
+
+async def test_a_run_that_is_hardly_late_accounts_for_times_before_it_where_its_job_calls_that_late() -> None:
+    twin = RecordsInMemory()
+    twin.add(run(NOON + TEN, took=SECOND, late=5 * SECOND, result=decided(0, 0)))
+    hasty = job(catchup=CatchUpRequest("run_latest", "skip", 2.0, 600.0))
+    (found,) = (await account(twin, hasty, NOON, NOON, LATER)).occurrences
     assert (found.verdict, found.reason) == ("superseded", REASON)
 
 
