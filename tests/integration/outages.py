@@ -91,7 +91,7 @@ def cells(turn: int) -> list[Cell]:
 
 @dataclass(frozen=True)
 class Outage:
-    """From when nothing could run, and between which moments it could again."""
+    """From when nothing could run, from when it could again, and from when each job ran on time again."""
 
     lost: float
     back_from: float
@@ -184,9 +184,12 @@ class World:
                 await asyncio.sleep(0.1)
         raise AssertionError(f"runs went on at {CYCLES} phases: the machine is too slow to tell what an outage did")
 
-    def busy(self, since: float) -> bool:
-        """Whether a job has not run at all since then, though the policy of most makes it run."""
-        return any(all(at < since for _, at in self.noted(cell.job)) for cell in self.cells if cell.policy != "skip")
+    def behind(self, since: float) -> bool:
+        """Whether a job has yet to run on time for a time after `since`."""
+        return any(
+            not any(at > since and moment - at <= ON_TIME[cell.schedule] for at, moment in self.noted(cell.job))
+            for cell in self.cells
+        )
 
     async def outage(self, phase: float, length: float, what: Iterable[str]) -> Outage:
         """Takes `what` away at a phase of the cycle, for so many seconds."""
@@ -198,9 +201,9 @@ class World:
         back_from = time.time()
         for each in sorted(what):
             await (self.start_server() if each == "server" else self.start_worker())
-        while self.busy(back_from) and time.time() < back_from + PATIENCE:  # noqa: ASYNC110 - as above
+        while self.behind(back_from) and time.time() < back_from + PATIENCE:  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.1)
-        assert not self.busy(back_from), f"some jobs have not run in the {PATIENCE:g} s after an outage"
+        assert not self.behind(back_from), f"some jobs have not run on time in the {PATIENCE:g} s after an outage"
         return Outage(lost, back_from, time.time() + 0.5)
 
 
