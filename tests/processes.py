@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 MARK = "TEST_PROCESS_MARK"
 OWN_PREFIXES = ("TICKWRIGHT_", "TEMPORAL_")
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class Script:
 
     async def until_begun(self, *steps: str) -> None:
         """Waits until each of the steps has begun."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not set(steps) <= set(self.began):  # noqa: ASYNC110 - a script sets no event
                 await asyncio.sleep(0.01)
 

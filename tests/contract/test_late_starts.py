@@ -39,7 +39,7 @@ async def started(client: Client, name: str) -> dict[datetime, datetime]:
 
 
 async def until_started(client: Client, name: str, count: int) -> dict[datetime, datetime]:
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(60):
         while len(found := await started(client, name)) < count:  # noqa: ASYNC110 - the server tells nobody
             await asyncio.sleep(0.2)
     return found
@@ -72,7 +72,7 @@ async def test_an_id_that_is_taken_is_not_started_again_and_the_schedule_goes_on
         search_attributes=TypedSearchAttributes(marks),
     )
     await every_two_seconds(client, name, ScheduleOverlapPolicy.ALLOW_ALL)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while max(await started(client, name), default=taken) <= taken:  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.2)
     assert taken not in await started(client, name)

@@ -104,7 +104,7 @@ async def test_what_is_updated_is_what_is_shown(world: World, name: str, field: 
     assert before is not None
     schedule = replace(desired(name, owner=f"{name}/p"), **FIELDS[field])
     await world.schedules.update(schedule, before)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (now := await world.schedules.describe(name)) is None or differences(schedule, now):
             pass
         while not listed_equal(schedule, (await world.listed(f"{name}/p", 1))[0]):

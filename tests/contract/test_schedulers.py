@@ -59,7 +59,7 @@ async def test_the_token_tells_the_schedulers_apart(either_server: DevServer, ei
         assert is_v2(token) == (await scheduler_of(either_client, name) == "V2")
         assert versions(token) == edits + 1
         await either_client.get_schedule_handle(name).pause(note=f"{edits}")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while (await either_client.get_schedule_handle(name).describe()).schedule.state.note != f"{edits}":
                 pass
 
@@ -70,7 +70,7 @@ async def test_a_schedule_that_buffers_one_start_says_one(either_client: Client,
     every_second = Times("UTC", intervals=(Interval(1),))
     await gateway.create(desired(name, times=every_second, policies=Policies("buffer_one", 60)))
     skipped = 0
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while skipped < 3:
             observed = await gateway.describe(name)
             assert observed

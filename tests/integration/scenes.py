@@ -76,7 +76,7 @@ class Scene:
 
     async def run(self, short: str, which: Callable[[Run], bool] = lambda _: True) -> Run:
         """The first run of a job for which something holds, once there is one."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while True:
                 found = next((run for run in await self.runs(short) if which(run)), None)
                 if found:

@@ -94,6 +94,6 @@ async def test_what_no_worker_can_run_fails_at_once_and_says_why(
 ) -> None:
     async with half_done(server, tmp_path, name):
         made = [request("python", {"handler": "nobody-s"}, job=f"{name}-{number}") for number in range(RUNS)]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             errors = await asyncio.gather(*[failure(await start(client, one, name)) for one in made])
     assert all("there is no handler `nobody-s`" in error.message for error in errors), errors

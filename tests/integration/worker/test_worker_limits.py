@@ -52,7 +52,7 @@ async def test_fewer_pollers_are_fewer_requests_that_wait(
 ) -> None:
     async with worker(server.address, cwd=tmp_path, task_queue=name, step_pollers="2") as running:
         line = f'temporal_num_pollers{{namespace="default",poller_type="activity_task",task_queue="{name}"}} 2.0'
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while line not in (await running.get("/metrics"))[1].splitlines():  # noqa: ASYNC110 - another process
                 await asyncio.sleep(0.1)
 

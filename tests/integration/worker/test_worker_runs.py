@@ -50,7 +50,7 @@ async def test_each_occurrence_of_a_job_every_two_seconds_runs_exactly_once(
 
 async def ids_of_runs(client: Client, job: str, expected: set[str]) -> list[str]:
     """Temporal's own list, which lags behind, once the expected ones are in it."""
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         while True:
             ids = [run.id async for run in client.list_workflows(f"WorkflowId STARTS_WITH '{job}-'")]
             if expected <= set(ids):
@@ -105,7 +105,7 @@ async def test_a_run_that_succeeds_says_attempts_lateness_and_duration(
     assert (result.outcome, result.attempts, details) == ("succeeded", 2, "succeeded")
     assert result.scheduled_at == "2020-03-01T13:00:00Z"
     assert lateness <= result.lateness < lateness + 60
-    assert 1.0 <= result.duration < 30
+    assert 1.0 <= result.duration < 60
     assert result.steps[0].output["stdout"] == "posted\n"
 
 
@@ -118,7 +118,7 @@ async def test_cancelling_a_run_ends_its_commands_process_group_and_the_run_as_c
         await running.until(lambda: len(sleeping(running)) == 2, "both children of the command")
         await run.cancel()
         with pytest.raises(WorkflowFailureError) as ended:
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(60):
                 await run.result()
         assert isinstance(ended.value.cause, CancelledError)
         assert [process.pid for process in marked(running.mark)] == [running.pid]
@@ -271,7 +271,7 @@ async def test_a_workflow_type_that_no_worker_knows_fails_the_run_at_once(
         ended = await failure(await start(client, what, name))
     assert ended.type == "failed"
     assert ended.message.startswith("step run: no workflow type `Chlid` on this worker; is its module in")
-    assert ended.result["duration"] < 20
+    assert ended.result["duration"] < 60
 
 
 async def test_the_deadline_bounds_an_own_workflow_and_all_its_attempts(

@@ -130,7 +130,7 @@ async def begin(
 
 
 async def until(holds: Callable[[], object]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not holds():  # noqa: ASYNC110 - other tasks set no event
             await asyncio.sleep(0.02)
 

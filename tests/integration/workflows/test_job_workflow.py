@@ -341,7 +341,7 @@ async def test_what_nobody_thought_of_fails_the_run_and_does_not_hold_it(
 
 async def until_started(run: WorkflowHandle[Any, Any]) -> None:
     """Waits until the server knows the run."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             with suppress(RPCError):
                 await run.describe()
@@ -351,6 +351,6 @@ async def until_started(run: WorkflowHandle[Any, Any]) -> None:
 
 async def until_closed(run: WorkflowHandle[Any, Any]) -> None:
     """Waits for the run's end in real time; asking for its result would let hours pass at once."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (await run.describe()).status == WorkflowExecutionStatus.RUNNING:  # noqa: ASYNC110 - its event is at the server
             await asyncio.sleep(0.02)

@@ -29,7 +29,7 @@ async def runs_of(client: Client, job: str) -> list[JobResult]:
 async def until_taken(client: Client, task_queue: str, announcements: int) -> None:
     """Waits until so many workers have announced their builds, and what came of it has been done."""
     handle = client.get_workflow_handle(f"tickwright-builds-{task_queue}")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             kinds = [event.WhichOneof("attributes") async for event in handle.fetch_history_events()]
             taken = kinds[-1] == "workflow_task_completed_event_attributes"
@@ -122,7 +122,7 @@ async def test_one_whose_key_the_workers_lack_keeps_no_other_from_starting(
         deploy.job("migrate", schedule="@reboot", task_queue=name)
         await deploy.sync()
     async with worker(server.address, cwd=tmp_path, task_queue=name, allow_commands="true", build_id="one"):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not (found := await runs_of(client, f"{name}-open-migrate")):  # noqa: ASYNC110 - the server tells nobody
                 await asyncio.sleep(0.2)
     assert [run.outcome for run in found] == ["succeeded"]

@@ -94,7 +94,7 @@ async def service() -> AsyncIterator[str]:
 
 async def ended(run: WorkflowHandle[Any, JobResult]) -> JobResult:
     """The result of a run that succeeds; a run whose workflow tasks fail would never end."""
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         return await run.result()
 
 

@@ -438,7 +438,7 @@ async def test_a_hung_step_does_not_outlast_the_deadline_and_somebody_is_still_t
     assert ended.type == "timed_out"
     assert listed(ended.result) == {"a": "succeeded", "b": "timed_out", "c": "skipped", "tell": "succeeded"}
     assert undone(ended.result) == [("a/undo", "succeeded")]
-    assert ended.result["duration"] < 30
+    assert ended.result["duration"] < 60
 
 
 async def test_a_step_that_no_worker_takes_in_time_has_timed_out(client: Client, script: Script, name: str) -> None:
@@ -446,7 +446,7 @@ async def test_a_step_that_no_worker_takes_in_time_has_timed_out(client: Client,
     ended = await failure(await start(client, a_job(name, *steps), name))
     assert ended.type == "timed_out"
     assert ended.message == (f"step b: no worker took it within 1 s; is one running for the task queue `{name}-away`?")
-    assert 1 <= ended.result["duration"] < 20
+    assert 1 <= ended.result["duration"] < 60
     assert undone(ended.result) == [("a/undo", "succeeded")]
 
 
@@ -648,7 +648,7 @@ async def test_a_step_that_is_cancelled_by_itself_has_failed(client: Client, scr
     run = await start(client, a_job(name, a_step("a", undo=True), wait), name)
     await script.until_begun("a")
     child = client.get_workflow_handle(f"{run.id}/b")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             with suppress(RPCError):
                 await child.cancel()
@@ -721,6 +721,6 @@ async def test_a_run_that_leaves_a_workers_memory_at_any_moment_goes_on_in_silen
 
 async def until_count(run: WorkflowHandle[Any, Any], kind: EventType.ValueType, count: int) -> None:
     """Waits until the run's history has so many events of the kind."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while [event.event_type async for event in run.fetch_history_events()].count(kind) < count:  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.02)

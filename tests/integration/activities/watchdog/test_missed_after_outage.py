@@ -55,7 +55,7 @@ def project(folder: Path, address: str) -> Deploy:
 async def a_look(address: str) -> None:
     """Waits until a watchdog has looked."""
     client = await Client.connect(address)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not (await client.count_workflows(LOOKED)).count:  # noqa: ASYNC110  the server tells nobody
             await asyncio.sleep(0.2)
 
@@ -67,7 +67,7 @@ def settings(service: Receiver) -> dict[str, str]:
 async def verdicts(address: str, job: str, first: datetime) -> list[str]:
     """What became of the three times, as `explain` has it, once nothing more will become of them."""
     records = Records(await Client.connect(address))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             told = [
                 await explain(records, job, f"{first + DISTANCE * number:%Y-%m-%dT%H:%M:%SZ}", now())

@@ -54,7 +54,7 @@ async def get(url: str, method: str = "GET", **headers: str) -> tuple[int, CIMul
 
 async def until_ready(url: str) -> None:
     """Waits for the first look."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             if (await get(f"{url}readyz"))[0] == 200:
                 return
@@ -181,7 +181,7 @@ async def raw(url: str, request: bytes) -> bytes:
     """The answer's first line."""
     reader, writer = await asyncio.open_connection(*host_and_port(url.removeprefix("http://").rstrip("/")))
     writer.write(request)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         line = await reader.readline()
     writer.close()
     await writer.wait_closed()

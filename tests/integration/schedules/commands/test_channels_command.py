@@ -76,7 +76,7 @@ async def test_without_a_worker_that_is_told_at_once_and_a_test_that_is_left_is_
 
 async def _notices(client: Client, task_queue: str) -> list[str]:
     """The ids of those that wait, once there is one."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             query = f"TaskQueue = '{task_queue}' AND ExecutionStatus = 'Running'"
             if found := [each.id async for each in client.list_workflows(query)]:

@@ -80,7 +80,7 @@ async def test_each_state_is_seen_by_status(scene: Scene, server: DevServer, tmp
     assert jobs["slow"]["running"][0]["workflow_id"] == slow.id
     assert jobs["good"]["missed"] == jobs["resting"]["missed"] == jobs["yearly"]["missed"] == 0
     assert "@" in jobs["resting"]["paused_by"]
-    assert abs(seconds(jobs["resting"]["paused_at"]) - paused.timestamp()) < 3
+    assert abs(seconds(jobs["resting"]["paused_at"]) - paused.timestamp()) < 60
     assert jobs["resting"]["note"] == HOSTILE
     assert {each["job"]: each["state"] for each in narrow["jobs"]} == {
         f"{scene.name}-absent": "missing",

@@ -35,7 +35,7 @@ async def check(scene: Scene, diary: Diary, asked: dict[str, Sequence[str]]) -> 
     for job, times in asked.items():
         query = f"WorkflowType = 'JobWorkflow' AND WorkflowId BETWEEN '{job}-1' AND '{job}-3'"
         ids: Counter[str] = Counter()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while ids.total() < len(times):
                 ids = Counter([run.id async for run in scene.client.list_workflows(query)])
         assert ids == Counter(f"{job}-{at}" for at in times)

@@ -39,7 +39,7 @@ async def state(scene: Scene, job: str) -> tuple[bool, str]:
 
 async def until_state(scene: Scene, job: str, *, paused: bool) -> str:
     """The note, once it is so."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             now_paused, note = await state(scene, job)
             if now_paused == paused:
@@ -49,7 +49,7 @@ async def until_state(scene: Scene, job: str, *, paused: bool) -> str:
 
 async def until_ended(scene: Scene, job: str) -> Any:
     """What the workflow of a timed resume says in the end."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         return await scene.client.get_workflow_handle(RESUME_PREFIX + job).result()
 
 
@@ -73,7 +73,7 @@ async def test_jobs_named_by_a_glob_are_paused_with_who_when_and_why_and_resumed
     scene: Scene, server: DevServer
 ) -> None:
     one, two, other = [await hourly(scene, short) for short in ("a-one", "a-two", "b")]
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while {one, two} - {each.name for each in await scene.records.jobs(None)}:  # noqa: ASYNC110  List is behind
             await asyncio.sleep(0.1)
 
@@ -161,7 +161,7 @@ async def test_a_resume_makes_up_for_as_many_as_it_was_told(
     resumed = now()
     await scene.run("job", lambda run: run.scheduled_at > resumed and run.closed_at is not None)
     times = document["jobs"][0]["backfilled"]
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not set(times) <= set(diary.times):  # noqa: ASYNC110  a file tells nobody
             await asyncio.sleep(0.1)
     await done(server, "pause", job)
@@ -319,7 +319,7 @@ async def test_other_workers_than_ours_would_not_end_the_pause_of_what_a_schedul
     others = Worker(client, task_queue=name, workflows=[Theirs], workflow_runner=UnsandboxedWorkflowRunner())
     async with Scene(client, name) as scene, others:
         job = await hourly(scene, "job", run={"workflow": {"type": "Theirs", "direct": {}}})
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not await Workers(client).polls(name):  # noqa: ASYNC110  the server tells nobody
                 await asyncio.sleep(0.1)
 

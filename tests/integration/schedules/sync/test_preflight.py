@@ -117,7 +117,7 @@ async def test_the_command_that_is_advised_runs_the_job(
     given = dict(word.split("=", 1) for word in shlex.split(settings))
     async with worker(server.address, cwd=tmp_path, **given):
         await client.get_schedule_handle(f"{deploy.project}-touch").trigger()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await until((tmp_path / "touched").exists)
 
 

@@ -50,7 +50,7 @@ async def feed(client: Client, owner: str) -> AsyncIterator[list[FinishedRun]]:
 
 
 async def until_shown(shown: list[FinishedRun], count: int) -> None:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         while len(shown) < count:  # noqa: ASYNC110 - the feed has no event for it
             await asyncio.sleep(0.05)
 

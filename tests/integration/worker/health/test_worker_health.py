@@ -150,7 +150,7 @@ async def create_namespace(client: Client, namespace: str) -> None:
     request = RegisterNamespaceRequest(namespace=namespace, workflow_execution_retention_period=retention)
     await client.workflow_service.register_namespace(request)
     describe = DescribeTaskQueueRequest(namespace=namespace, task_queue=TaskQueue(name="any"))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             with suppress(RPCError):
                 await client.workflow_service.describe_task_queue(describe)

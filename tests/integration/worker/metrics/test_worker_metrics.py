@@ -36,7 +36,7 @@ async def test_the_metrics_of_the_sdk_are_among_ours(
             await (await start(client, request(job=name), name, f"2027-03-01T13:00:0{second}Z")).result()
         free = ("temporal_worker_task_slots_available", labels | {("worker_type", "ActivityWorker")})
         ended = ("temporal_workflow_completed_total", labels | {("workflow_type", "JobWorkflow")})
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             # A result is there before the worker has counted it and has its place free again.
             while (found := await samples(running)).get(free) != 100 or found.get(ended) != 3:  # noqa: ASYNC110 - another process
                 await asyncio.sleep(0.1)
@@ -56,10 +56,10 @@ async def test_what_waits_is_counted(server: DevServer, client: Client, name: st
         runs = [
             await start(client, request(params=waits, job=name), name, f"2027-03-01T13:00:0{n}Z") for n in (1, 2, 3)
         ]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while (found := await samples(running)).get(("tickwright_task_queue_backlog", labels)) not in {2, 3}:  # noqa: ASYNC110 - another process
                 await asyncio.sleep(0.2)
-        assert 0 < found["tickwright_task_queue_backlog_age_seconds", labels] < 30
+        assert 0 < found["tickwright_task_queue_backlog_age_seconds", labels] < 90
         (tmp_path / "go").touch()
         for run in runs:
             await run.result()
@@ -115,6 +115,6 @@ async def test_a_failing_run_shows_its_attempts_and_the_kinds_of_their_errors(
     kinds = {f"exit code {code}": count for code, count in ((3, 2), (4, 1))}
     for kind, count in kinds.items():
         assert found["tickwright_handler_errors_total", frozenset({**of_step, "type": kind}.items())] == count
-    assert 2 <= found["tickwright_step_duration_seconds_sum", frozenset(of_step.items())] < 15
+    assert 2 <= found["tickwright_step_duration_seconds_sum", frozenset(of_step.items())] < 60
     assert found["tickwright_attempt_duration_seconds_count", frozenset(of_step.items())] == 3
-    assert 20 <= found["tickwright_run_lateness_seconds_sum", frozenset({("job", name)})] < 40
+    assert 20 <= found["tickwright_run_lateness_seconds_sum", frozenset({("job", name)})] < 80

@@ -112,7 +112,7 @@ async def test_the_installed_command_runs_a_worker_whatever_modules_are_in_its_f
     env = {**server.environ, "TICKWRIGHT_TASK_QUEUE": name, "TICKWRIGHT_MODULES": "jobs_of_test"}
     env["TICKWRIGHT_HTTP_ADDRESS"] = "127.0.0.1:0"
     async with installed("worker", env=env, cwd=tmp_path) as running:
-        await running.until_log("worker_ready", timeout=30)
+        await running.until_log("worker_ready")
         running.signal(signal.SIGTERM)
         assert await running.wait() == 0
 

@@ -294,7 +294,7 @@ async def test_a_command_that_ignores_sigterm_does_not_survive_its_killed_worker
         await begun(running, tmp_path)
         running.signal(signal.SIGKILL)
         assert await running.wait() == -signal.SIGKILL
-        await until_none_left(running.mark, timeout=15)
+        await until_none_left(running.mark)
 
 
 async def test_after_sigkill_another_worker_takes_over_and_the_occurrence_succeeds_once(
@@ -308,7 +308,7 @@ async def test_after_sigkill_another_worker_takes_over_and_the_occurrence_succee
         await begun(killed, tmp_path)
         killed.signal(signal.SIGKILL)
         assert await killed.wait() == -signal.SIGKILL
-        await until_none_left(killed.mark, timeout=10)
+        await until_none_left(killed.mark)
     async with worker(server.address, cwd=tmp_path, **settings) as other:
         await other.until_log("step_started", attempt=2)
         (tmp_path / "go").touch()
@@ -326,7 +326,7 @@ async def test_a_server_that_hangs_does_not_hold_a_drain(name: str, tmp_path: Pa
         await begun(running, tmp_path)
         with own_server.hung():
             running.signal(signal.SIGTERM)
-            assert await running.wait(timeout=20) == 1
+            assert await running.wait(timeout=30) == 1
         await running.until(lambda: "before the server had answered" in running.err[-1], "the reason")
         await until_none_left(running.mark)
 
@@ -342,7 +342,7 @@ async def test_a_server_that_is_gone_does_not_hold_a_drain_and_the_log_keeps_its
         await begun(running, tmp_path)
         own_server.stop()
         running.signal(signal.SIGTERM)
-        await running.wait(timeout=20)
+        await running.wait(timeout=30)
         await until_none_left(running.mark)
         assert await running.until(lambda: of_core(running), "a line of the core")
         assert running.out == []

@@ -57,7 +57,7 @@ async def test_a_cancelled_step_ends_its_statement_and_leaves_nothing(steps: Ste
     began = time.monotonic()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert steps.rows() == []
     assert kind == "sqlite" or _at_work(steps) == 0
 
