@@ -46,7 +46,7 @@ $(VENV)/installed: $(LOCK) pyproject.toml
 	@touch $@
 
 test: setup ## All tests, on both cores
-	$(BIN)/python -m pytest -n $(WORKERS) --dist load --maxschedchunk 1
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 unit: setup ## The tests without network and without sleep
 	$(BIN)/python -m pytest tests/unit -q -n $(CORES)

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import pytest
 from temporalio.client import Client
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.postgres import PostgresServer, postgres_server
 from tests.receiver import Receiver, receiver
@@ -22,8 +23,13 @@ from tests.servers import DevServer, delete_schedules, dev_server
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
+    from xdist.remote import Producer
+
 USUAL_SIGNALS: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+TOGETHER = ("e2e/test_board.py", "e2e/test_new_project.py")
+"""Files whose tests share what takes minutes to make: one process runs all of a file."""
 LONGEST_FIRST = (
+    "e2e/test_board.py",
     "integration/activities/late/test_outages.py",
     "soak/test_soak.py",
     "chaos/test_chaos.py",
@@ -56,6 +62,21 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What waits longest comes first, what only computes comes last."""
     items.sort(key=lambda item: _turn(item.nodeid.removeprefix("tests/")))
+
+
+class _Turns(LoadScopeScheduling):
+    """Gives the next free process the next test, or all of a file in TOGETHER."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return file if file.endswith(TOGETHER) else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """The turns of tests, in the order in which they were collected; their names stay, also for `--last-failed`."""
+    config.option.loadscopereorder = False
+    return _Turns(config, log)
 
 
 def _turn(name: str) -> int:
