@@ -168,6 +168,8 @@ class ContainerStep:
         following = asyncio.create_task(self._output.read(self._engine, self._id, follow=True))
         try:
             code = await self._engine.wait(self._id)
+            if (await self._engine.inspect(self._id))["State"].get("Running"):  # An engine that stops says so, too.
+                raise HandlerError("the container engine stopped waiting for a container that runs", kind="engine")
             await asyncio.wait([following], timeout=_REST_SECONDS)
             following.cancel()
             await asyncio.gather(following, return_exceptions=True)

@@ -11,6 +11,8 @@ from temporalio.activity import ActivityCancellationDetails
 from temporalio.exceptions import ApplicationError
 
 from activities.contract import WORKER_SHUTDOWN
+from activities.handlers.container.params import KEY, UNTIL
+from tests.podman import IMAGE
 from tests.waiting import until
 
 if TYPE_CHECKING:
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
     from tests.integration.activities.handlers.container.conftest import Step
 
-LINES = 6
+LINES = 10
+OBEDIENT = "trap 'exit 0' TERM; while true; do sleep 0.1; done"
 COUNT = f"""
 echo began >> /data/marks; echo '{{{{"early": true}}}}'; i=0
 while [ $i -lt {LINES} ]; do echo line $i; echo err $i >&2; i=$((i+1)); sleep 0.4; done
@@ -147,8 +150,7 @@ async def test_a_step_that_is_out_of_time_has_stopped_and_removed_its_container(
 
 
 async def test_the_time_of_a_container_counts_from_its_start(step: Step) -> None:
-    script = "trap 'exit 0' TERM; while true; do sleep 0.1; done"
-    call = step.call("sh", "-c", script, timeout=4.0)
+    call = step.call("sh", "-c", OBEDIENT, timeout=4.0)
     async with step.worker() as first:
         running = asyncio.create_task(first.run(call))
         await until(lambda: step.states == ["running"])
@@ -159,7 +161,7 @@ async def test_the_time_of_a_container_counts_from_its_start(step: Step) -> None
     await asyncio.sleep(1.5)
     began = asyncio.get_running_loop().time()
     with pytest.raises(ApplicationError, match="timed out after 4 s, counted from the start of its container"):
-        await step.run("sh", "-c", script, timeout=4.0)
+        await step.run("sh", "-c", OBEDIENT, timeout=4.0)
     assert asyncio.get_running_loop().time() - began < 4
     assert step.containers == []
 
@@ -194,3 +196,40 @@ async def test_two_attempts_at_once_share_one_container(step: Step, folder: Path
     results = await asyncio.gather(*both)
     assert [result.output["stdout"] for result in results] == ["done\n"] * 2
     assert (folder / "marks").read_text() == "began\n"
+
+
+async def test_the_rest_of_a_worker_that_died_before_its_start_is_made_anew(
+    step: Step, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("activities.handlers.container.step._START_SECONDS", 1.0)
+    async with step.worker() as worker:
+        await worker.run(step.call("true"))
+        [first] = step.containers
+        key, name = first["Config"]["Labels"][KEY], first["Name"]
+        step.podman.run("rm", first["Id"])
+        step.podman.run("create", "--name", name, "--label", f"{KEY}={key}", "--network", "none", IMAGE, "false")
+        assert (await worker.run(step.call("echo", "anew"))).output["stdout"] == "anew\n"
+
+
+async def test_a_container_of_somebody_else_is_left_alone(step: Step) -> None:
+    async with step.worker() as worker:
+        await worker.run(step.call("true"))
+        [first] = step.containers
+        step.podman.run("rm", first["Id"])
+        step.podman.run("run", "--name", first["Name"], "--label", f"{KEY}={step.run_id}", IMAGE, "true")
+        with pytest.raises(ApplicationError, match="that is none of this step; remove it") as caught:
+            await worker.run(step.call("true"))
+    assert caught.value.non_retryable
+    assert step.states == ["exited"]
+
+
+async def test_what_nobody_watches_any_more_is_removed_by_a_later_step(
+    step: Step, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("activities.handlers.container.step.KEPT_AFTER_END", 0.2)
+    for until_then in (100, 4_000_000_000):
+        labels = ("--label", f"{KEY}={step.run_id}", "--label", f"{UNTIL}={until_then}")
+        step.podman.run("run", "--detach", "--network", "none", *labels, IMAGE, "sh", "-c", OBEDIENT)
+    async with step.worker() as worker:
+        await worker.run(step.call("true"))
+        await until(lambda: [each["Config"]["Labels"][UNTIL] for each in step.containers] == ["4000000000"])

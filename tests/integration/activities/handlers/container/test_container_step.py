@@ -152,3 +152,12 @@ async def test_a_worker_that_may_not_or_has_no_engine_says_so(step: Step, tmp_pa
             with pytest.raises(ApplicationError) as caught:
                 await worker.run(step.call("true"))
         assert message in caught.value.message
+
+
+async def test_a_long_output_is_kept_as_a_whole_where_the_worker_has_a_folder(step: Step, tmp_path: Path) -> None:
+    script = "i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done"
+    async with step.worker(outputs_dir=tmp_path) as worker:
+        output = (await worker.run(step.call("sh", "-c", script))).output
+    whole = tmp_path / output["whole"]["stdout"]
+    assert whole.read_text() == "".join(f"line {number}\n" for number in range(2000))
+    assert list(output["whole"]) == ["stdout"]
