@@ -38,6 +38,14 @@ async def json_of(server: DevServer, *words: str) -> Any:
     return json.loads(done.stdout)
 
 
+async def between_runs(server: DevServer, job: str, *words: str) -> Any:
+    """The same at a moment at which no run of that job goes on."""
+    while True:
+        document = await json_of(server, *words)
+        if "running" not in {each["state"] for each in document["jobs"] if each["job"] == job}:
+            return document
+
+
 async def test_each_state_is_seen_by_status(scene: Scene, server: DevServer, tmp_path: Path) -> None:
     await scene.add("good")
     await scene.add("fails", run=shell("echo broken >&2; exit 3"))
@@ -54,8 +62,9 @@ async def test_each_state_is_seen_by_status(scene: Scene, server: DevServer, tmp
     spec = tmp_path / "spec.yaml"
     spec.write_text(SPEC.format(project=scene.name))
 
-    document = await json_of(server, "status", "--owner", f"{scene.name}/test")
-    narrow = await json_of(server, "status", str(spec), "--env", "test", "--label", "team=ledger")
+    document = await between_runs(server, scene.id("good"), "status", "--owner", f"{scene.name}/test")
+    ledger = ("status", str(spec), "--env", "test", "--label", "team=ledger")
+    narrow = await between_runs(server, scene.id("good"), *ledger)
     text = await run_command(
         "schedules", "status", "--job", f"{scene.name}-*", env={**server.environ, "COLUMNS": "120"}
     )
