@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck, settings
 from temporalio.client import Client
 from xdist.scheduler import LoadScopeScheduling
 
@@ -54,6 +55,8 @@ def pytest_configure() -> None:
     """
     os.environ.setdefault("TZ", "Pacific/Chatham")
     time.tzset()
+    settings.register_profile("no-seconds", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("no-seconds")  # how long an example takes says how busy the machine is
     for number, usual in USUAL_SIGNALS.items():
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, usual)

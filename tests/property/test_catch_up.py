@@ -61,7 +61,7 @@ def rule(times: list[int], overlap: str, policy: str, most: int) -> CatchUpReque
     return CatchUpRequest(checked, overlap, LATE_AFTER, window, max_missed=most)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 @pytest.mark.parametrize("overlap", OVERLAPS)
 def test_exactly_the_wanted_runs_are_made_up_for(overlap: str, data: st.DataObject) -> None:
@@ -80,7 +80,7 @@ def test_exactly_the_wanted_runs_are_made_up_for(overlap: str, data: st.DataObje
         assert model.ran == sorted(model.ran)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 @pytest.mark.parametrize("overlap", ["skip", "buffer_one"])
 def test_all_that_does_not_run_is_accounted_for(overlap: str, data: st.DataObject) -> None:

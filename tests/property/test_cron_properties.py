@@ -102,7 +102,7 @@ def times(job: Job) -> Times:
 @example("@every 99999999999h", "cron", "UTC", "skip", "both")
 @example("crontab(" + "(" * 150, "celery", "UTC", "skip", "both")
 @example("\x00", "celery", "UTC", "skip", "both")
-@settings(deadline=None, max_examples=3 * EXAMPLES)
+@settings(max_examples=3 * EXAMPLES)
 def test_any_text_is_compiled_and_evaluated_or_refused_in_bounded_time(
     text: str, dialect: str, zone: str, gap: Gap, repeat: Repeat
 ) -> None:
@@ -116,7 +116,7 @@ def test_any_text_is_compiled_and_evaluated_or_refused_in_bounded_time(
 
 
 @given(jobs, moments)
-@settings(deadline=None, max_examples=EXAMPLES)
+@settings(max_examples=EXAMPLES)
 def test_times_strictly_increase_and_stepping_equals_listing(job: Job, start: datetime) -> None:
     found = occurrences(job)
     listed = list(islice(found.between(start + timedelta(seconds=1), END), 30))
@@ -131,7 +131,7 @@ def test_times_strictly_increase_and_stepping_equals_listing(job: Job, start: da
 
 
 @given(jobs, moments)
-@settings(deadline=None, max_examples=EXAMPLES)
+@settings(max_examples=EXAMPLES)
 def test_backwards_gives_the_same_times_as_forwards(job: Job, start: datetime) -> None:
     found = occurrences(job)
     listed = list(islice(found.between(start, END), 12))
@@ -142,7 +142,7 @@ def test_backwards_gives_the_same_times_as_forwards(job: Job, start: datetime) -
 
 
 @given(jobs, moments)
-@settings(deadline=None, max_examples=EXAMPLES)
+@settings(max_examples=EXAMPLES)
 def test_the_parts_together_are_the_whole(job: Job, start: datetime) -> None:
     whole = times(job)
     end = start + timedelta(days=40)
@@ -153,7 +153,7 @@ def test_the_parts_together_are_the_whole(job: Job, start: datetime) -> None:
 
 
 @given(jobs, moments)
-@settings(deadline=None, max_examples=EXAMPLES)
+@settings(max_examples=EXAMPLES)
 def test_the_count_between_two_instants_adds_up(job: Job, start: datetime) -> None:
     found = occurrences(job)
     middle, end = start + timedelta(days=1, seconds=7), start + timedelta(days=3)

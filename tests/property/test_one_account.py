@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Verdicts = dict[datetime, tuple[str, str]]
 
 
-@settings(deadline=None, max_examples=25, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=25, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @example(one_behind_another())
 @given(worlds())
 def test_every_surface_gives_an_occurrence_the_same_verdict(world: World) -> None:

@@ -29,7 +29,7 @@ PIECES = [
     b"\xef\xbb\xbf", "\u2028".encode(), b"---\n", b"...\n", b"default",
     b"{{", b"[[[[[[[[", b"run", b"name", b"json_body",
 ]  # fmt: skip
-FEW = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @st.composite

@@ -54,7 +54,6 @@ def test_a_job_needs_only_its_times_its_limit_and_what_it_runs() -> None:
         labels={},
         jitter=timedelta(0),
         overlap="skip",
-        deadline=None,
         heartbeat_timeout=timedelta(seconds=30),
         retry=RetrySpec(max_attempts=1, backoff="exponential", initial=timedelta(seconds=10), max=timedelta(minutes=5)),
         paused=None,
