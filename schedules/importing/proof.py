@@ -8,7 +8,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from schedules.cron.occurrences import occurrences_of
+from schedules.cron.occurrences import Occurrences, occurrences_of
 from schedules.importing.rules import GridRule, OldRule, OnceRule, UnionRule, WallRule
 from schedules.spec.job import JobSpec
 from schedules.times.job import job_times
@@ -59,21 +59,29 @@ def prove(rule: OldRule, job: JobSpec, since: datetime) -> Proof:
     if isinstance(rule, OnceRule):
         end = max(end, rule.at + timedelta(days=1))
     changes = tuple(_clock_changes(job.timezone, since, end))
-    spans = _spans(rule, since, end, changes)
     ours = occurrences_of(replace(job_times(job, "imported", since).times, jitter=0))
+    spans = _spans(rule, since, end, changes)
+    compared, found = _compared(rule, ours, spans, changes)
+    if not compared and not found:  # days without any time: none of them says a thing
+        spans = ((since, end),)
+        compared, found = _compared(rule, ours, spans, changes)
+    upcoming = tuple(at for at, _ in zip(rule.between(since, end), range(3), strict=False))
+    unexplained = sorted(found, key=lambda each: (each.clock_change, each.at))
+    return Proof(compared, spans, changes, tuple(unexplained[:SHOWN]), max(0, len(found) - SHOWN), upcoming)
+
+
+def _compared(
+    rule: OldRule, ours: Occurrences, spans: tuple[tuple[datetime, datetime], ...], changes: tuple[datetime, ...]
+) -> tuple[int, list[Difference]]:
+    """How many times the old side has within the spans, and those that only one side has."""
     compared, found = 0, list[Difference]()
     for start, stop in spans:
         old, new = set(rule.between(start, stop)), set(ours.between(start, stop))
         compared += len(old)
         for at in sorted(old ^ new):
-            found.append(
-                Difference(
-                    at, "old" if at in old else "new", any(abs(at - change) <= timedelta(days=1) for change in changes)
-                )
-            )
-    upcoming = tuple(at for at, _ in zip(rule.between(since, end), range(3), strict=False))
-    unexplained = sorted(found, key=lambda each: (each.clock_change, each.at))
-    return Proof(compared, spans, changes, tuple(unexplained[:SHOWN]), max(0, len(found) - SHOWN), upcoming)
+            near = any(abs(at - change) <= timedelta(days=1) for change in changes)
+            found.append(Difference(at, "old" if at in old else "new", near))
+    return compared, found
 
 
 def _spans(

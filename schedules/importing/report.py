@@ -137,6 +137,8 @@ def times_text(proof: Proof | None) -> str:
         else "in the first two days and around each change of clocks"
     )
     clocks = f", {len(proof.clock_changes)} changes of clocks among them" if proof.clock_changes else ""
+    if proof.equal and not proof.compared:
+        return f"not compared: neither side has a time {where}"
     if proof.equal:
         return f"equal: {proof.compared:,} time{'s'[: proof.compared != 1]} {where}{clocks}"
     count = len(proof.differences) + proof.more

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from schedules.model import ObservedSchedule, Times
 
-EARLY = timedelta(seconds=30)
+EARLY = timedelta(seconds=5)
 """By so much the clock of the old side may be ahead."""
 BEAT = 60.0
 SILENCE = 180.0

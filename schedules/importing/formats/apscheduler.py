@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -16,11 +16,17 @@ from schedules.importing.formats.apscheduler_fields import FIELDS, completed, cr
 from schedules.importing.formats.python_source import Call, Reader, Unknown, dotted, parsed, plain
 from schedules.importing.old_job import Dropped, Loaded, OldJob, Policy, Remark
 from schedules.importing.problem import ImportProblem
-from schedules.importing.rules import GridRule, OldRule, OnceRule
+from schedules.importing.rules import GridRule, OldRule, OnceRule, WallRule
 from schedules.text.duration import format_duration
 
 SHIFT: Final = {"gap": "shift", "repeat": "both"}
 UNITS: Final = {"weeks": 604_800, "days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
+FIRST_HOUR: Final = time(1)
+_MIDNIGHT: Final = Remark(
+    "first-hour",
+    "changed",
+    "once the clocks have gone forward, APScheduler 3.11 leaves out the next time between 00:00 and 01:00; here it runs",
+)
 POLICIES: Final = (
     Policy("retries", "none", "none, until you add `retry`"),
     Policy("timeout", "none: a run may hang for ever", "the timeout that you gave"),
@@ -71,6 +77,14 @@ def _added(tree: ast.Module, reader: Reader) -> Iterator[tuple[int, str, Call]]:
                     yield decorator.lineno, node.name, reader.call(decorator)
 
 
+def _has_clock_changes(zone: str) -> bool:
+    try:
+        summer, winter = (datetime(2027, month, 1, tzinfo=ZoneInfo(zone)).utcoffset() for month in (7, 1))
+    except (ValueError, LookupError):  # no such zone, which is asked about elsewhere
+        return False
+    return summer != winter
+
+
 def _job(file: str, line: int, function: str, call: Call, zone: str) -> OldJob:
     given = dict(call.kwargs)
     trigger = call.args[0] if call.args else given.get("trigger")
@@ -95,6 +109,8 @@ def _job(file: str, line: int, function: str, call: Call, zone: str) -> OldJob:
                     "its interval counts from when the scheduler starts; here it counts from midnight UTC on",
                 )
             )
+        if isinstance(rule, WallRule) and rule.clock[0] < FIRST_HOUR and _has_clock_changes(zone):
+            remarks.append(_MIDNIGHT)
     except ImportProblem as problem:
         remarks.append(Remark("schedule", "question", str(problem)))
         job["schedule"] = {"every": "1d"}

@@ -24,6 +24,16 @@ MINIMUM: Final = {
     "second": "0",
 }
 DEFAULT: Final = {**dict.fromkeys(FIELDS, "*"), "second": "0", "minute": "0", "hour": "0"}
+LIMITS: Final = {
+    "year": (1970, 9999),
+    "month": (1, 12),
+    "day": (1, 31),
+    "day_of_week": (0, 6),
+    "hour": (0, 23),
+    "minute": (0, 59),
+    "second": (0, 59),
+}
+_STEPPED: Final = re.compile(r"(?P<first>\*|\d+)(?:-(?P<last>\d+))?/(?P<step>\d+)")
 _NTH: Final = re.compile(r"(1st|2nd|3rd|4th|5th|last) (mon|tue|wed|thu|fri|sat|sun)")
 _CRON_NAMES: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 
@@ -56,6 +66,7 @@ def cron_rule(given: Mapping[str, str], zone: str) -> tuple[OldRule, Any]:
 
 def rule_of(given: Mapping[str, str], zone: str) -> OldRule:
     """When a cron trigger fires whose fields are all given. Raises ImportProblem."""
+    given = _with_ends(given)
     if given["week"] != "*":
         raise ImportProblem(f"week={given['week']}: weeks of the year are on no calendar here")
     grammar = fields.APSCHEDULER
@@ -71,6 +82,22 @@ def rule_of(given: Mapping[str, str], zone: str) -> OldRule:
         return in_year and at.month in months and at.isoweekday() in weekdays and on_day(at)
 
     return WallRule(clock, fires, zone, grammar.changes)
+
+
+def _with_ends(given: Mapping[str, str]) -> dict[str, str]:
+    """The fields with the end of each range written out: `5/15` of the minute is `5-59/15`. Raises ImportProblem for a step that APScheduler refuses."""
+    return {key: ",".join(_with_end(key, item) for item in text.split(",")) for key, text in given.items()}
+
+
+def _with_end(key: str, item: str) -> str:
+    match = _STEPPED.fullmatch(item)
+    if match is None or key not in LIMITS:
+        return item
+    low, high = LIMITS[key]
+    first, last = low if match["first"] == "*" else int(match["first"]), int(match["last"] or high)
+    if int(match["step"]) > last - first:
+        raise ImportProblem(f"{key}={item}: APScheduler refuses it, since the step is longer than the range")
+    return item if match["first"] == "*" or match["last"] else f"{first}-{high}/{match['step']}"
 
 
 def _on_day(text: str) -> fields.DayTest:
@@ -89,6 +116,7 @@ def _on_day(text: str) -> fields.DayTest:
 
 def _entry(given: Mapping[str, str]) -> Any:
     """The schedule entry that means the same. Raises ImportProblem where no cron text does."""
+    given = _with_ends(given)
     weekdays = fields.weekday_set(given["day_of_week"], fields.APSCHEDULER)
     week = "*" if len(weekdays) == 7 else ",".join(str(each % 7) for each in sorted(weekdays))  # noqa: PLR2004  days of a week
     day = "L" if given["day"] == "last" else given["day"]

@@ -30,7 +30,6 @@ _ITEM: Final = re.compile(r"(?P<low>\*|\d+)(?:\.\.(?P<high>\d+))?(?:/(?P<step>\d
 _DATE: Final = re.compile(r"(?:(?P<year>[\d*.,/]+)-)?(?P<month>[\d*.,/]+)(?P<mark>[-~])(?P<day>[\d*.,/]+)")
 _TIME: Final = re.compile(r"(?P<hour>[\d*.,/]+):(?P<minute>[\d*.,/]+)(?::(?P<second>[\d*.,/]+))?")
 YEARS: Final = (1970, 2199)
-SUNDAY: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,9 @@ def _weekdays(text: str) -> frozenset[int]:
             low, high = WEEKDAYS[first.lower()], WEEKDAYS[(last or first).lower()]
         except KeyError:
             raise ImportProblem(f"`{item}` is no weekday") from None
-        found |= set(range(low, high + 1)) if low <= high else {*range(low, SUNDAY + 1), *range(1, high + 1)}
+        if low > high:
+            raise ImportProblem(f"`{item}` is refused by systemd, since its weekdays run over the end of a week")
+        found |= set(range(low, high + 1))
     return frozenset(found)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from schedules.importing.problem import SourceError
+from schedules.importing.report import times_text
 from tests.importing import imported, of_text, only
 
 if TYPE_CHECKING:
@@ -146,3 +147,33 @@ def test_times_that_differ_on_days_of_clock_changes_alone_are_told(tmp_path: Pat
 
     assert only(found).job_class == "changed"
     assert [f"{each.at:%Y-%m-%dT%H:%M}" for each in found.proofs["a"].differences] == ["2027-10-31T01:00"]
+
+
+def test_an_apscheduler_step_without_an_end_goes_on_to_the_end_and_one_beyond_its_range_is_asked_about(
+    tmp_path: Path,
+) -> None:
+    jobs = ("minute='5/15', id='a'", "hour='*/40', id='b'", "minute='15-16/2', id='c'", "hour=3, id='d'")
+    head = "from apscheduler.schedulers.blocking import BlockingScheduler\n"
+    text = head + "\n".join(f"s.add_job(f, 'cron', {job}, timezone='Europe/Berlin')" for job in jobs)
+    found = of_text(text, tmp_path, "jobs.py")
+
+    assert [found.jobs[name].job_class for name in "abcd"] == ["changed", "decide", "decide", "changed"]
+    clocks = {f"{at:%M}" for at in found.proofs["a"].upcoming}
+    assert clocks <= {"05", "20", "35", "50"}
+    assert found.jobs["a"].job["schedule"] == "5-59/15 * * * *"
+    notes = {name: [each.id for each in found.jobs[name].remarks] for name in "ad"}
+    assert ["first-hour" in notes[name] for name in "ad"] == [True, False]  # 00:05, which it once leaves out
+
+
+def test_times_are_compared_over_a_year_if_the_first_days_have_none(tmp_path: Path) -> None:
+    found = of_text("*/5 * 24 12 * /bin/xmas\n0 0 30 2 * /bin/never\n", tmp_path)
+
+    assert found.proofs["xmas"].compared == 24 * 12
+    assert times_text(found.proofs["never"]).startswith("not compared: neither side has a time from ")
+
+
+def test_weekdays_over_the_end_of_a_week_are_asked_about_as_systemd_refuses_them(tmp_path: Path) -> None:
+    (tmp_path / "a.timer").write_text("[Timer]\nOnCalendar=Fri..Mon *-*-* 02:30\n", encoding="utf-8")
+    (tmp_path / "a.service").write_text("[Service]\nExecStart=/bin/a\n", encoding="utf-8")
+
+    assert only(imported(tmp_path, kind="systemd")).job_class == "cannot"
