@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,9 +60,11 @@ class Podman:
 
     def containers(self) -> list[dict[str, Any]]:
         """All that there are, running or not, with what the engine tells everybody of each."""
-        ids = self.run("ps", "--all", "--quiet", "--no-trunc").split()
-        found: list[dict[str, Any]] = json.loads(self.run("container", "inspect", *ids)) if ids else []
-        return found
+        while ids := self.run("ps", "--all", "--quiet", "--no-trunc").split():
+            with suppress(subprocess.CalledProcessError):  # one of them is gone meanwhile
+                found: list[dict[str, Any]] = json.loads(self.run("container", "inspect", *ids))
+                return found
+        return []
 
 
 @contextmanager
