@@ -37,7 +37,7 @@ async def test_all_of_march_with_a_night_on_which_two_attempts_fail(tickwright: 
     assert clocks_changed.scheduled_at.hour == 3  # 02:00 does not exist
     assert clocks_changed.attempts == 4  # three of `compare`, one of `post`
     assert 30 <= clocks_changed.duration < 60  # 10 s and 20 s between the attempts
-    assert clocks_changed.calls[0].params["argv"][-2:] == ["2027-03-13", "2027-03-14"]
+    assert clocks_changed.calls[0].params["argv"][-2:] == ["2027-03-13T02:00:00-05:00", "2027-03-14T03:00:00-04:00"]
 
 
 async def test_a_customer_is_reminded_once_though_an_answer_is_lost(tickwright: TestKit) -> None:
