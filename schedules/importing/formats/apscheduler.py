@@ -77,6 +77,18 @@ def _added(tree: ast.Module, reader: Reader) -> Iterator[tuple[int, str, Call]]:
                     yield decorator.lineno, node.name, reader.call(decorator)
 
 
+def _of_rule(rule: OldRule, zone: str) -> Iterator[Remark]:
+    """What APScheduler does with such a rule, and nobody would expect here."""
+    if isinstance(rule, GridRule):
+        yield Remark(
+            "phase",
+            "changed",
+            "its interval counts from when the scheduler starts; here it counts from midnight UTC on",
+        )
+    if isinstance(rule, WallRule) and rule.clock[0] < FIRST_HOUR and _has_clock_changes(zone):
+        yield _MIDNIGHT
+
+
 def _has_clock_changes(zone: str) -> bool:
     try:
         summer, winter = (datetime(2027, month, 1, tzinfo=ZoneInfo(zone)).utcoffset() for month in (7, 1))
@@ -101,16 +113,7 @@ def _job(file: str, line: int, function: str, call: Call, zone: str) -> OldJob:
     try:
         rule, schedule, zone = _trigger(trigger, given, zone)
         job["schedule"] = schedule
-        if isinstance(rule, GridRule):
-            remarks.append(
-                Remark(
-                    "phase",
-                    "changed",
-                    "its interval counts from when the scheduler starts; here it counts from midnight UTC on",
-                )
-            )
-        if isinstance(rule, WallRule) and rule.clock[0] < FIRST_HOUR and _has_clock_changes(zone):
-            remarks.append(_MIDNIGHT)
+        remarks.extend(_of_rule(rule, zone))
     except ImportProblem as problem:
         remarks.append(Remark("schedule", "question", str(problem)))
         job["schedule"] = {"every": "1d"}
