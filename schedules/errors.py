@@ -164,7 +164,7 @@ class UnreachableError(TickwrightError):
 
     def __init__(self, address: str, detail: str) -> None:
         """For an address of this machine it tells how to get a server there."""
-        here = ", or start a server with `make run`" if address.startswith(THIS_MACHINE) else ""
+        here = ", or start a server with `tickwright dev`" if address.startswith(THIS_MACHINE) else ""
         super().__init__(
             f"cannot reach Temporal at {address}: {detail}; "
             f"set TEMPORAL_ADDRESS (and TEMPORAL_NAMESPACE, TEMPORAL_API_KEY or TEMPORAL_TLS_*){here}"

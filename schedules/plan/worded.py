@@ -136,7 +136,7 @@ def _of_steps(change: Update, shown: Iterable[FieldDiff]) -> Iterator[FieldDiff]
         if not (match := STEP.fullmatch(item.field)):
             yield FieldDiff("steps" + item.field.removeprefix(f"{ARGUMENT}steps"), item.before, item.after)
             continue
-        name = list(after)[int(match["step"])] if match["step"] not in after else match["step"]
+        name = _step_at(match["step"], before, after)
         for diff in _of_step(before.get(name), after.get(name), match["rest"] or "", item):
             found.setdefault((diff.field, repr(diff.before), repr(diff.after)), []).append((name, diff))
     for places in found.values():
@@ -149,6 +149,13 @@ def _of_steps(change: Update, shown: Iterable[FieldDiff]) -> Iterator[FieldDiff]
 
 def _steps(args: Iterable[Any]) -> dict[str, Any]:
     return {step["name"]: step for step in _request(args).get("steps") or ()}
+
+
+def _step_at(place: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """The name of the step at a place of a difference, which is a name or a number in the list."""
+    if place in before or place in after:
+        return place
+    return list(after if int(place) < len(after) else before)[int(place)]
 
 
 def _within(step: str, field: str) -> str:

@@ -122,9 +122,9 @@ class LogText:
 
 def _after(before: str, now: str) -> str:
     """What of `now` was not yet in `before`, of which only the end may have been known."""
-    if not before or before == now:
-        return "" if before else now
-    at = now.rfind(before[-_OVERLAP:])
+    if now.startswith(before):
+        return now[len(before) :]
+    at = now.find(before[-_OVERLAP:])
     return now if at < 0 else now[at + len(before[-_OVERLAP:]) :]
 
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from schedules.compile.job import compile_job
 from schedules.model import Interval, ObservedSchedule, Times
@@ -204,3 +206,55 @@ def test_markdown_marks_nothing_where_no_run_is_lost() -> None:
 
     assert "- other times on Sun 2027" in text
     assert "⚠️" not in text
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (steps(one="a", two="b"), steps(one="a"), ['steps.two: {"command": ["b"]} → (none)']),
+        (
+            steps(one="a", two="b"),
+            steps(one="a", three="b"),
+            ['steps.two: {"command": ["b"]} → (none)', 'steps.three: (none) → {"command": ["b"]}'],
+        ),
+        (
+            {},
+            steps(one="a"),
+            ['steps.run: {"command": ["true"]} → (none)', 'steps.one: (none) → {"command": ["a"]}'],
+        ),
+    ],
+)
+def test_a_step_that_goes_away_is_told_by_its_name(
+    before: dict[str, Any], after: dict[str, Any], told: list[str]
+) -> None:
+    assert lines(plan(before, after)) == told
+
+
+@st.composite
+def several_steps(draw: st.DrawFn) -> dict[str, Any]:
+    found: list[dict[str, Any]] = []
+    for name in draw(st.lists(st.sampled_from("abcd"), unique=True, min_size=1)):
+        step: dict[str, Any] = {"name": name, **draw(WORK)}
+        if draw(st.booleans()) and found:
+            step["needs"] = [found[0]["name"]]
+        if draw(st.booleans()):
+            step["compensate"] = draw(WORK)
+        if draw(st.booleans()):
+            step["timeout"] = "1m"
+        found.append(step)
+    return {"run": None, "steps": found}
+
+
+WORK: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+    [{"command": ["x"]}, {"command": ["y"]}, {"http": {"url": "http://h/"}}]
+)
+
+
+@given(several_steps(), several_steps())
+def test_any_change_of_steps_can_be_told(before: dict[str, Any], after: dict[str, Any]) -> None:
+    whole = plan(before, after)
+
+    results = [Applied(change, "planned") for change in whole.changes]
+    assert bool(lines(whole)) == bool(whole.changes)
+    assert plan_markdown(whole, results)
+    assert document(whole, results)

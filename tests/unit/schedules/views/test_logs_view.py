@@ -33,6 +33,16 @@ def test_each_line_is_shown_once(steps: list[int], room: int) -> None:
     assert body == "".join(lines[:count])
 
 
+@given(st.lists(st.sampled_from([".", "poll\nnot ready\n", "waiting\n"]), min_size=1, max_size=30))
+def test_a_text_that_repeats_itself_is_shown_whole_as_it_grows(pieces: list[str]) -> None:
+    texts = ["".join(pieces[:count]) for count in range(1, len(pieces) + 1)]
+    log, body = LogText(), ""
+    for text in texts:
+        new = log.new([replace(STEP, printed=(Printed(1, (("stdout", text),), live=True),))])
+        body += new.replace("── export · attempt 1 · running · stdout\n", "")
+    assert body.replace("\n", "") == texts[-1].replace("\n", "")
+
+
 def test_a_step_and_stream_stand_above_what_is_theirs() -> None:
     both = replace(
         STEP,
