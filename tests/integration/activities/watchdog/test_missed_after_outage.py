@@ -107,7 +107,9 @@ async def test_people_are_told_once_of_what_a_policy_gave_up_and_of_nothing_that
                 await asyncio.to_thread(servers.enter_context, dev_server(port=port, database=database))
             else:
                 await workers.enter_async_context(worker(address, cwd=tmp_path, **settings(service)))
-            await service.until(lambda it: len(it.taken) >= 2, "not told of both", timeout=60)
+            await service.until(
+                lambda it: len(it.taken) >= 2, "not told of both", timeout=150
+            )  # a look a minute, and what is not decided yet is asked at the next
             await asyncio.sleep(GRACE)
             became = {name: await verdicts(address, f"outage-{name}", first) for name in POLICIES}
             await workers.aclose()
