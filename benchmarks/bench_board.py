@@ -128,7 +128,7 @@ async def real(client: Client, browser: Browser, root: Path, count: int, address
     runner = UnsandboxedWorkflowRunner()
     async with Worker(client, task_queue="tickwright", workflows=[Nothing], workflow_runner=runner):
         await make(client, owner, desired)
-        await run_once(client, list(desired))
+        await run_once(client, owner, list(desired.values()))
         await settled(Records(client), owner, count)
     calls = sum((await cost(client, owner)).later_calls.values())
     async with process(owner, address) as (url, board):

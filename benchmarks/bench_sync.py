@@ -45,7 +45,7 @@ from schedules.server.translate_times import CALENDAR_FIELDS
 from schedules.sync.apply import CONCURRENCY, Applier
 from schedules.sync.audit import audit_of
 from schedules.sync.head_start import load_while_asking
-from schedules.sync.reconcile import Depth, plan_sync
+from schedules.sync.reconcile import plan_sync
 from worker.dev.embedded import embedded_server
 
 BARE = TypedSearchAttributes(
@@ -120,7 +120,7 @@ async def first_apply(client: Client, owner: str, desired: dict[str, DesiredSche
     theirs, begin = 0.0, time.perf_counter()
     if missing := await gateway.missing_attributes():
         await gateway.add_attributes(missing)
-    plan = await plan_sync(gateway, owner, desired, datetime.now(UTC), depth=Depth(sure=False))
+    plan = await plan_sync(gateway, owner, desired, datetime.now(UTC))
     ours = time.perf_counter() - begin
     size = -(-len(plan.changes) // CHUNKS)
     for first in range(0, len(plan.changes), size):
@@ -147,8 +147,10 @@ async def no_op(client: Client, folder: Path, count: int) -> float:
     """Seconds of a sync that finds nothing to do, loading and compiling included."""
     gc.collect()
     begin, now, gateway = time.perf_counter(), datetime.now(UTC), TemporalGateway(client)
-    loaded, listed = await load_while_asking([str(folder)], None, None, now, shadow=False, ask=gateway.owned)
-    plan = await plan_sync(gateway, loaded.owner, loaded.desired, now, depth=Depth(sure=False), listed=listed)
+    loaded, listed = await load_while_asking(
+        [str(folder)], None, None, now, shadow=False, start=None, ask=gateway.owned
+    )
+    plan = await plan_sync(gateway, loaded.owner, loaded.desired, now, listed=listed)
     seconds = time.perf_counter() - begin
     assert (plan.changes, plan.unchanged) == ((), count)
     return seconds

@@ -27,7 +27,7 @@ from schedules.model import DesiredSchedule
 from schedules.server.gateway import TemporalGateway
 from schedules.sync.apply import CONCURRENCY, Applier
 from schedules.sync.audit import audit_of
-from schedules.sync.reconcile import Depth, plan_sync
+from schedules.sync.reconcile import plan_sync
 from worker.dev.embedded import embedded_server
 
 HEAD = """\
@@ -67,7 +67,7 @@ async def make(client: Client, owner: str, desired: dict[str, DesiredSchedule]) 
     gateway = TemporalGateway(client)
     if missing := await gateway.missing_attributes():
         await gateway.add_attributes(missing)
-    plan = await plan_sync(gateway, owner, desired, datetime.now(UTC), depth=Depth(sure=False))
+    plan = await plan_sync(gateway, owner, desired, datetime.now(UTC))
     results = await Applier(plan, gateway, audit_of(())).apply(asyncio.Event(), lambda _: None)
     assert {each.result for each in results} == {"applied"}
 
