@@ -16,7 +16,7 @@ from schedules.importing.formats.argo import load_cron_workflows
 from schedules.importing.formats.celery import load_celery
 from schedules.importing.formats.celery_dump import load_celery_dump
 from schedules.importing.formats.cronjob import load_cronjobs
-from schedules.importing.formats.crontab import load_crontab
+from schedules.importing.formats.crontab import NOT_UTF_8, load_crontab
 from schedules.importing.formats.eventbridge import load_eventbridge
 from schedules.importing.formats.github import load_github
 from schedules.importing.formats.nomad import load_nomad
@@ -46,6 +46,8 @@ FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 LARGEST: Final = 5_000_000
 """Bytes of one source."""
 MOST_FILES: Final = 1_000
+_BY_LINES: Final = frozenset[Format]({"crontab", "cron.d"})
+"""The formats whose lines stand alone: one that is not UTF-8 is left out, and the others are read."""
 _CRON_D_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 _ENDINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "cronjob": (".yaml", ".yml", ".json"),
@@ -79,6 +81,9 @@ def load_sources(sources: Sequence[str], given: Format | None, zone: str) -> Loa
         texts |= found
         dropped += skipped
     formats = {name: given or _detected(name, text) for name, text in texts.items()}
+    for name, text in texts.items():
+        if formats[name] not in _BY_LINES:
+            _check_encoding(name, text)
     timers = {name: text for name, text in texts.items() if formats[name] == "systemd"}
     loaded = [load_timers(timers, zone)] if timers else []
     loaded += [_LOADERS[formats[name]](text, name, zone) for name, text in texts.items() if formats[name] != "systemd"]
@@ -156,13 +161,17 @@ def _read(path: Path) -> str:
 def _text(name: str, data: bytes) -> str:
     if len(data) > LARGEST:
         raise SourceError(f"{name}: larger than {LARGEST // 1_000_000} MB; give the part that holds the schedules")
-    if b"\0" in data:
-        raise SourceError(f"{name}: not a text file")
-    try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise SourceError(f"{name}:{line}: not UTF-8; convert it first (`iconv -t UTF-8`)") from None
+    if (place := data.find(b"\0")) >= 0:
+        line = data.count(b"\n", 0, place) + 1
+        raise SourceError(f"{name}:{line}: a zero byte: this is not a text file")
+    return data.decode("utf-8-sig", "surrogateescape").replace("\r\n", "\n")
+
+
+def _check_encoding(name: str, text: str) -> None:
+    """Raises SourceError where the text came from bytes that are not UTF-8."""
+    if match := NOT_UTF_8.search(text):
+        line = text.count("\n", 0, match.start()) + 1
+        raise SourceError(f"{name}:{line}: not UTF-8; convert it first (`iconv -t UTF-8`)")
 
 
 def _detected(name: str, text: str) -> Format:

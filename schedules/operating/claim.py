@@ -40,6 +40,7 @@ from schedules.cron.occurrences import occurrences_of
 from schedules.errors import ServerError, SettingsError, UnreachableError
 from schedules.ledger.translate import SCHEDULED_BY, job_request
 from schedules.server.gateway import TemporalGateway
+from schedules.text.duration import format_duration
 from schedules.times.moment import parse_moment
 
 if TYPE_CHECKING:
@@ -141,8 +142,16 @@ def _scheduled(times: Times, job: str, at: str | None, now: datetime) -> datetim
         return newest
     for meant in parse_moment(at, times.timezone, now).instants:
         if occurrences.next_after(meant - timedelta(seconds=1)) == meant:
-            return meant
+            return _due(meant, job, at, now)
     raise SettingsError(f"--at {at}: `{job}` has no such scheduled time; `tickwright next {job}` shows its times")
+
+
+def _due(meant: datetime, job: str, at: str, now: datetime) -> datetime:
+    """The time itself. Raises SettingsError for one to come, whose work would be done now."""
+    if meant > now + EARLY:
+        wait = format_duration(timedelta(seconds=round((meant - now).total_seconds())))
+        raise SettingsError(f"--at {at}: `{job}` is due in {wait}, and a claim runs its command at once; claim it then")
+    return meant
 
 
 def _request(request: JobRequest) -> JobRequest:

@@ -18,6 +18,8 @@ from schedules.importing.problem import ImportProblem
 _VARIABLE: Final = re.compile(r"""\s*(?P<name>"[^"]*"|'[^']*'|[^\s=#"']+)\s*=\s*(?P<value>.*?)\s*""")
 _PERCENT: Final = re.compile(r"(?<!\\)%")
 _END: Final = "TICKWRIGHT_STDIN"
+NOT_UTF_8: Final = re.compile("[\udc80-\udcff]")
+"""What stands in a text for a byte that is not UTF-8, decoded by `surrogateescape`."""
 POLICIES: Final = (
     Policy("overlap", "a run starts while the one before still goes on", "the same (overlap: allow_all)"),
     Policy("missed runs", "a run that was due while the machine was off is gone", "the same (catchup: skip)"),
@@ -49,6 +51,10 @@ def load_crontab(text: str, file: str, zone: str, *, users: bool) -> Loaded:
         stripped = line.strip(" \t\r")
         if not stripped:
             state.comment = []
+        elif NOT_UTF_8.search(line):
+            state.comment = []
+            if not stripped.startswith("#"):
+                dropped.append(Dropped(file, number, f"not UTF-8, convert it first: {NOT_UTF_8.sub('�', stripped)}"))
         elif stripped.startswith("#"):
             state.comment.append(stripped.lstrip("#").strip())
         elif match := _variable(stripped):

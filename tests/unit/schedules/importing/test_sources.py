@@ -28,8 +28,8 @@ spec: {schedule: "0 2 * * *", timeZone: Europe/Berlin, jobTemplate: {spec: {temp
 @pytest.mark.parametrize(
     ("name", "data", "why"),
     [
-        ("user.crontab", b"\0\1\2", "not a text file"),
-        ("user.crontab", b"* * * * * a\n\xff\xfe\n", ":2: not UTF-8"),
+        ("user.crontab", b"* * * * * a\n\0\1\2", ":2: a zero byte: this is not a text file"),
+        ("settings.py", b"from celery import x\n# caf\xe9\n", ":2: not UTF-8"),
         ("user.crontab", b"#" * 5_000_001, "larger than 5 MB"),
         ("settings.py", b"from celery import x\ndef f(:\n", ":2: not Python"),
         ("settings.py", b"from celery import x\n" + b"(" * 3_000, "not Python"),
@@ -45,6 +45,25 @@ def test_a_source_that_cannot_be_read_says_why(tmp_path: Path, name: str, data: 
 
     with pytest.raises(SourceError, match=why.replace("(", r"\(")):
         imported(path)
+
+
+def test_a_line_of_a_crontab_that_is_not_utf_8_is_left_out_and_the_rest_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "user.crontab"
+    path.write_bytes(b"# caf\xe9\n0 3 * * * /bin/b\n0 4 * * * echo caf\xe9\n")
+
+    found = imported(path)
+
+    assert list(found.jobs) == ["b"]
+    (line,) = found.dropped
+    assert (line.line, line.no_job) == (3, False)
+    assert line.text.endswith("echo caf\N{REPLACEMENT CHARACTER}")
+
+
+def test_a_zone_that_there_is_not_is_asked_about_once(tmp_path: Path) -> None:
+    job = only(of_text("CRON_TZ=Mars/X\n0 3 * * * /bin/a\n", tmp_path))
+
+    (question,) = (each.text for each in job.remarks if each.kind == "question")
+    assert question.startswith('timezone: "Mars/X" is not a time zone')
 
 
 def test_what_is_not_there_or_empty_is_refused(tmp_path: Path) -> None:
