@@ -13,7 +13,7 @@ from activities.notices.contract import Target
 class WatchedJob:
     """A job whose runs must begin within `grace` seconds; `targets` are places in the request's list.
 
-    A job that is paused may miss its runs for `paused_for` seconds.
+    A job that is paused may miss its runs for `paused_for` seconds. `jitter` of its schedule is a part of `grace`.
     """
 
     job: str
@@ -23,6 +23,7 @@ class WatchedJob:
     targets: list[int]
     contact: str = ""
     runbook: str = ""
+    jitter: float | None = None
 
 
 @dataclass(frozen=True)

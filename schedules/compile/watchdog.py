@@ -112,4 +112,5 @@ def _watched(project: Project, job: JobSpec, times: Times, known: list[Target]) 
         targets=[known.index(target) for target in wanted],
         contact=job.contact,
         runbook=job.runbook,
+        jitter=float(times.jitter) if times.jitter else None,
     )

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+import textwrap
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -208,8 +209,17 @@ def say_lines(lines: Iterable[Line]) -> None:
     console = Console(stderr=True)
     for line in lines:
         with console.capture() as captured:
-            console.print(Text(_plain(line.text), style=COLOURS.get(line.tone, "")), soft_wrap=True)
+            text = wrapped(_plain(line.text), console.width)
+            console.print(Text(text, style=COLOURS.get(line.tone, "")), soft_wrap=True)
         STDERR.write(captured.get())
+
+
+def wrapped(text: str, width: int) -> str:
+    """Lines between words, each further one indented under the first; a longer word stays whole."""
+    indent = len(text) - len(text.lstrip(" ")) + 2
+    return "\n".join(
+        textwrap.wrap(text, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    )
 
 
 def _interrupted(number: int, _frame: FrameType | None) -> None:

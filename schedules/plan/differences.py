@@ -42,7 +42,7 @@ def differences(desired: DesiredSchedule, observed: ObservedSchedule) -> tuple[F
     if desired.owner != observed.owner:
         found.append(FieldDiff("owner", observed.owner, desired.owner))
     for name in ("times", "action", "policies"):
-        found += _compare(name, getattr(observed, name), getattr(desired, name))
+        found += compare(name, getattr(observed, name), getattr(desired, name))
     if observed.unreadable:
         found = [item for item in found if not item.field.startswith(ENCRYPTED)]
         found.append(FieldDiff("payloads", "cannot be decrypted", "written again"))
@@ -78,19 +78,19 @@ def _key(key_id: str) -> str:
     return f"key {key_id}" if key_id else "none"
 
 
-def _compare(path: str, before: Any, after: Any) -> Iterator[FieldDiff]:
-    """Values are told apart as JSON tells them: to Python 1, 1.0 and true are equal."""
+def compare(path: str, before: Any, after: Any) -> Iterator[FieldDiff]:
+    """The fields below `path` that differ. Values are told apart as JSON tells them: to Python 1, 1.0 and true are equal."""
     if is_dataclass(before) and type(before) is type(after) and not isinstance(before, Calendar):
         for field in fields(before):
-            yield from _compare(f"{path}.{field.name}", getattr(before, field.name), getattr(after, field.name))
+            yield from compare(f"{path}.{field.name}", getattr(before, field.name), getattr(after, field.name))
     elif isinstance(before, dict) and isinstance(after, dict):
         for key in sorted(before.keys() | after.keys(), key=str):
-            yield from _compare(f"{path}.{key}", before.get(key), after.get(key))
+            yield from compare(f"{path}.{key}", before.get(key), after.get(key))
     elif (old := _by_name(before)) and (new := _by_name(after)) and list(old) != list(new):
         yield from _compare_named(path, old, new)
     elif isinstance(before, list | tuple) and isinstance(after, list | tuple) and len(before) == len(after):
         for index, (left, right) in enumerate(zip(before, after, strict=True)):
-            yield from _compare(f"{path}[{index}]", left, right)
+            yield from compare(f"{path}[{index}]", left, right)
     elif before != after or type(before) is not type(after):
         yield FieldDiff(path, plain(before), plain(after))
 
@@ -98,7 +98,7 @@ def _compare(path: str, before: Any, after: Any) -> Iterator[FieldDiff]:
 def _compare_named(path: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[FieldDiff]:
     """Steps that came, went or changed places; each of those that stayed is compared with itself."""
     for name in (*before, *(name for name in after if name not in before)):
-        yield from _compare(f"{path}[{name}]", before.get(name), after.get(name))
+        yield from compare(f"{path}[{name}]", before.get(name), after.get(name))
     stayed = [name for name in before if name in after]
     if stayed != [name for name in after if name in before]:
         yield FieldDiff(f"{path} in order", list(before), list(after))

@@ -3,52 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import timedelta
 from typing import Any
 
 from schedules.plan.differences import FieldDiff
-from schedules.text.duration import format_duration
+from schedules.plan.words import in_words
 
-PEOPLE = ("on_failure", "on_recovery")
 WORDS = {
     "after": "on_failure.after",
     "remind_every": "on_failure.remind_every",
     "pause_after": "pause_after.failures",
     "retry_every": "pause_after.retry_every",
-    "contact": "contact",
-    "runbook": "runbook",
     "ping": "ping",
 }
 USUAL: dict[str, Any] = {"after": 1}
-DURATIONS = frozenset({"remind_every", "retry_every"})
+AS_FAILURE = "as on_failure"
+Channels = Mapping[str, list[Mapping[str, Any]]]
 
 
-def notices_worded(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FieldDiff]:
-    """From the requests of a job: its channels, what they are, and when they are told."""
-    old, new = before.get("alerts") or {}, after.get("alerts") or {}
-    for name in PEOPLE:
-        goes, comes = _channels(old.get(name)), _channels(new.get(name))
-        if list(goes) != list(comes):
-            yield FieldDiff(name, list(goes) or None, list(comes) or None)
-        for channel in goes.keys() & comes.keys():
-            yield from _targets(f"channels.{channel}", goes[channel], comes[channel])
+def notices_worded(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[FieldDiff]:
+    """From the alerts of a job's requests: its channels, what they are, and when they are told."""
+    failure = [channels_of(side.get("on_failure")) for side in (old, new)]
+    recovery = [channels_of(side.get("on_recovery")) for side in (old, new)]
+    if list(failure[0]) != list(failure[1]):
+        yield FieldDiff("on_failure", *(list(each) or None for each in failure))
+    recovers = [_recovers(side) for side in (old, new)]
+    if recovers[0] != recovers[1] and (
+        (old and new) or any(recovery)
+    ):  # Without notices the file's empty list is lost.
+        yield FieldDiff("on_recovery", *recovers)
+    yield from channels_worded({**recovery[0], **failure[0]}, {**recovery[1], **failure[1]})
     for name, word in WORDS.items():
-        was, becomes = (_value(name, each.get(name, USUAL.get(name))) for each in (old, new))
+        was, becomes = (each.get(name, USUAL.get(name)) or None for each in (old, new))
         if was != becomes:
-            yield FieldDiff(word, was, becomes)
+            yield in_words(word, was, becomes)
 
 
-def _value(name: str, value: Any) -> Any:
-    if name in DURATIONS and isinstance(value, int | float):
-        return format_duration(timedelta(seconds=value))
-    return value or None
+def _recovers(alerts: Mapping[str, Any]) -> Any:
+    channels = alerts.get("on_recovery")
+    return AS_FAILURE if channels is None else list(channels_of(channels)) or None
 
 
-def _channels(targets: Iterable[Mapping[str, Any]] | None) -> dict[str, list[Mapping[str, Any]]]:
+def channels_of(targets: Iterable[Mapping[str, Any]] | None) -> Channels:
+    """Addresses by the names of their channels."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for target in targets or ():
         found.setdefault(target["channel"], []).append(target)
     return found
+
+
+def channels_worded(before: Channels, after: Channels) -> Iterator[FieldDiff]:
+    """What is different about channels that are used before and after."""
+    for name in after:
+        if name in before:
+            yield from _targets(f"channels.{name}", list(before[name]), list(after[name]))
 
 
 def _targets(channel: str, before: list[Mapping[str, Any]], after: list[Mapping[str, Any]]) -> Iterator[FieldDiff]:

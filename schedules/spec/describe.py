@@ -18,6 +18,9 @@ SCHEDULE = re.compile(
     r"^\*\*Schedule\*\* `(?P<text>.*)` in (?P<timezone>[^\s,]+)(?:, gap (?P<gap>\w+))?(?:, repeat (?P<repeat>\w+))?$",
     re.MULTILINE,
 )
+CALENDARS = re.compile(
+    r"(?P<schedule>.*?)(?:, only (?P<only>.+?))?(?:, except (?P<without>.+?))?(?:, on_holiday (?P<on_holiday>\w+))?"
+)
 LINE = re.compile(r"^\*\*(\w+)\*\* (.*)$", re.MULTILINE)
 USUAL_GAP, USUAL_REPEAT = "run_after", "first"
 
@@ -46,6 +49,8 @@ def schedule_text(job: JobSpec) -> str:
 def calendars_text(job: JobSpec) -> str:
     """What calendars have to say, with a comma before it; empty where they have none."""
     parts = [f"{word} {' and '.join(names)}" for word, names in (("only", job.only), ("except", job.without)) if names]
+    if job.on_holiday != "skip":
+        parts.append(f"on_holiday {job.on_holiday}")
     return "".join(f", {part}" for part in parts)
 
 
@@ -106,12 +111,22 @@ class Written:
     """What the details of a schedule say of its file; empty where they say nothing."""
 
     schedule: str = ""
+    timezone: str = ""
     gap: str = USUAL_GAP
     repeat: str = USUAL_REPEAT
+    runs: str = ""
+    limits: str = ""
     labels: str = ""
     contact: str = ""
     runbook: str = ""
     description: str = ""
+
+    @property
+    def calendars(self) -> dict[str, str]:
+        """The parts of the schedule's text by their keys in the file: `schedule`, `only`, `except` and `on_holiday`; empty ones, too."""
+        found = CALENDARS.fullmatch(self.schedule)
+        parts = {name: text or "" for name, text in found.groupdict().items()} if found else {}
+        return {"except" if name == "without" else name: text for name, text in parts.items()}
 
 
 def written_of(details: str) -> Written:
@@ -123,8 +138,11 @@ def written_of(details: str) -> Written:
     rest = details.rpartition("\n\n**")[2].partition("\n\n")[2] if last and not last.startswith("**") else ""
     return Written(
         schedule=found["text"],
+        timezone=found["timezone"],
         gap=found["gap"] or USUAL_GAP,
         repeat=found["repeat"] or USUAL_REPEAT,
+        runs=lines.get("Runs", ""),
+        limits=lines.get("Limits", ""),
         labels=lines.get("Labels", ""),
         contact=lines.get("Contact", ""),
         runbook=lines.get("Runbook", ""),

@@ -86,8 +86,16 @@ def zone_of(change: Change) -> ZoneInfo:
 
 
 def local_times(times: Sequence[datetime], zone: ZoneInfo) -> str:
-    """Times as a person of that zone reads them."""
-    return ", ".join(f"{at.astimezone(zone):%a %Y-%m-%d %H:%M:%S %Z}" for at in times) or "never"
+    """Times as a person of that zone reads them, what each shares with the one before it left out: `Mon 2027-03-01 08:00 EST, Tue 03-02 08:00`."""
+    told, before = [], None
+    seconds = "%H:%M:%S" if any(at.second for at in times) else "%H:%M"
+    for at in (each.astimezone(zone) for each in times):
+        same = before.year == at.year if before else False
+        day = "" if before and before.date() == at.date() else f"{at:%a %m-%d} " if same else f"{at:%a %Y-%m-%d} "
+        name = "" if before and before.tzname() == at.tzname() else f"{at: %Z}"
+        told.append(f"{day}{at.strftime(seconds)}{name}")
+        before = at
+    return ", ".join(told) or "never"
 
 
 def _unchanged(plan: Plan, results: Iterable[Applied]) -> int:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from schedules.console.markdown import LONGEST, code, escape
 from schedules.plan.differences import short
-from schedules.plan.worded import worded
+from schedules.plan.worded_watchdog import is_watchdog
 from schedules.views.plan import SIGNS, counts, local_times, names, zone_of
-from schedules.views.plan_lines import Shared, conflicts, diff_text, notes_of, ordered, shared_changes
+from schedules.views.plan_lines import Shared, conflicts, notes_of, ordered, shared_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,10 +42,10 @@ def plan_markdown(plan: Plan, results: Sequence[Applied], warnings: Sequence[str
 
 def _common(changes: Sequence[Change], shared: Shared) -> Iterator[list[str]]:
     """What many jobs have in common, and what must not be changed."""
-    for diff, jobs in shared.values():
-        yield [f"#### ~ update {escape(names(jobs, 'jobs'))}", _line(diff)]
-    for why, jobs in conflicts(changes).items():
-        yield [f"#### ❌ {escape(names(jobs, 'jobs'))}", f"- {escape(why)}"]
+    for jobs, diffs in shared.groups():
+        yield [f"#### ~ update {escape(names(jobs, 'jobs'))}", *map(_line, diffs)]
+    for why, held in conflicts(changes).items():
+        yield [f"#### ❌ {escape(names(held, 'jobs'))}", f"- {escape(why)}"]
 
 
 def _section(item: Applied, shared: Shared) -> Iterator[str]:
@@ -53,7 +53,7 @@ def _section(item: Applied, shared: Shared) -> Iterator[str]:
     result = "" if item.result == "planned" else f": {item.result}"
     heading = f"#### {SIGNS[change.verb]} {change.verb} {code(change.job)}{result}"
     lines = [f"- ❌ {escape(item.error)}"] if item.error else []
-    lines += [_line(diff) for diff in worded(change) if diff_text(diff) not in shared]
+    lines += map(_line, shared.own(change))
     lines += _follows(change)
     if lines or result or change.verb != "update":
         yield heading
@@ -66,7 +66,7 @@ def _line(diff: FieldDiff) -> str:
 
 def _follows(change: Change) -> Iterator[str]:
     follows, zone = change.consequences, zone_of(change)
-    if follows.before != follows.after:
+    if follows.before != follows.after and not is_watchdog(change):
         if follows.before:
             yield f"- next runs before: {escape(local_times(follows.before, zone))}"
         if follows.after:

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedules.compile.job import compile_job
-from schedules.model import Interval, ObservedSchedule, Times
+from schedules.compile.job import compile_job, compile_project
+from schedules.model import DesiredSchedule, Interval, ObservedSchedule, Times
 from schedules.plan.plan import Applied, Plan, Rules, make_plan
-from schedules.spec.notices import ChannelSpec
+from schedules.spec.calendars import CalendarSet, CalendarSpec
+from schedules.spec.notices import ChannelSet, ChannelSpec
+from schedules.spec.project import Project
 from schedules.views.plan import document, result_text
 from schedules.views.plan_lines import plan_lines
 from schedules.views.plan_markdown import plan_markdown
@@ -78,6 +80,63 @@ def lines(whole: Plan) -> list[str]:
         ({"on_failure": ["ops"]}, {"on_failure": ["ops", "pager"]}, ['on_failure: ["ops"] → ["ops", "pager"]']),
         ({}, {"on_failure": ["ops"], "contact": "us"}, ['on_failure: (none) → ["ops"]', "contact: (none) → us"]),
         ({"pause_after": 3}, {"pause_after": 5}, ["pause_after.failures: 3 → 5"]),
+        (
+            {"schedule": "30 2 * * *", "timezone": "Europe/Berlin"},
+            {"schedule": "30 2 * * *"},
+            ["timezone: Europe/Berlin → America/New_York"],
+        ),
+        (
+            {"schedule": "30 2 * * *"},
+            {"schedule": "45 2 * * *", "dst": {"gap": "skip"}},
+            ["schedule: 30 2 * * * → 45 2 * * *", "dst.gap: run_after → skip"],
+        ),
+        (
+            {"schedule": {"at": "2027-04-01T09:00"}},
+            {"schedule": {"at": "2027-04-02T09:00"}},
+            ["schedule: at 2027-04-01T09:00:00 → at 2027-04-02T09:00:00"],
+        ),
+        ({}, {"start_at": "2027-04-01T06:30"}, ["start_at: (none) → 2027-04-01T06:30"]),
+        (
+            {"schedule": {"every": "1h"}},
+            {"schedule": {"every": "1h", "offset": "5m"}},
+            ["schedule.offset: (none) → 5m"],
+        ),
+        ({}, {"description": "New", "timeout": "6m"}, ["description: (none) → New", "timeout: 5m → 6m"]),
+        (
+            steps(a="x", b="y"),
+            {"run": None, "steps": [{"name": "a", "command": ["x"]}, {"name": "b", "command": ["y"], "needs": []}]},
+            ['steps.b.needs: ["a"] → (none)'],
+        ),
+        (
+            steps(a="x"),
+            {
+                "run": None,
+                "steps": [
+                    {"name": "a", "command": ["x"], "compensate": {"command": ["u"], "retry": {"max_attempts": 2}}}
+                ],
+            },
+            ['steps.a.compensate: (none) → {"command": ["u"], "retry": {"max_attempts": 2}}'],
+        ),
+        ({"on_failure": ["ops"], "mode": "shadow"}, {"on_failure": ["ops"]}, ["mode: shadow → live"]),
+        (
+            {"on_failure": ["ops"]},
+            {"on_failure": ["ops"], "on_recovery": []},
+            ["on_recovery: as on_failure → (none)"],
+        ),
+        (
+            {"run": {"workflow": {"type": "Close", "direct": {"run_timeout": "5m"}}}},
+            {"run": {"workflow": {"type": "Close", "args": [1], "direct": {"run_timeout": "10m", "memo": {"a": 1}}}}},
+            [
+                "run.workflow.direct.run_timeout: 5m → 10m",
+                "run.workflow.direct.memo.a: (none) → 1",
+                "run.workflow.args: (none) → [1]",
+            ],
+        ),
+        (
+            {},
+            {"run": {"workflow": {"type": "Close", "direct": {}}}},
+            ['run: {"command": {"argv": ["true"]}} → {"workflow": {"type": "Close", "direct": {}}}'],
+        ),
     ],
 )
 def test_a_change_is_told_in_the_words_of_the_file(
@@ -133,6 +192,49 @@ def test_what_many_jobs_share_stands_there_once() -> None:
         "billing/production: 0 to create, 16 to update, 0 to delete, 0 unchanged",
     ]
     assert plan_markdown(whole, planned(whole)).count("channels.ops.webhook.url") == 1
+
+
+def test_a_default_of_many_jobs_stands_there_once() -> None:
+    old, new = (
+        {name: compile_job(job(name, timeout=timeout), "billing", "production", NOW) for name in ("a", "b", "c")}
+        for timeout in ("30m", "1h")
+    )
+    whole = make_plan(OWNER, new, {name: observed(each) for name, each in old.items()}, NOW)
+
+    assert plan_text(whole).splitlines() == [
+        "~ update 3 jobs (a, b, c)",
+        "    timeout: 30m → 1h",
+        "billing/production: 0 to create, 3 to update, 0 to delete, 0 unchanged",
+    ]
+
+
+def test_a_watchdog_is_told_as_what_its_jobs_say() -> None:
+    """`a` begins to be watched, `b` gets more time, and `c` is new: what it says is not told a second time."""
+
+    def schedules(**missed: Any) -> dict[str, DesiredSchedule]:
+        jobs = tuple(job(name, on_missed=said) for name, said in missed.items())
+        sets = (ChannelSet("jobs.yaml", channels("x"), frozenset("abc")),)
+        return compile_project(Project("billing", "production", jobs, channels=sets), NOW)
+
+    before = schedules(a=None, b={"channels": ["ops"], "grace": "10m"})
+    after = schedules(a=["ops"], b={"channels": ["ops"], "grace": "1h"}, c=["pager"])
+    whole = make_plan(OWNER, after, {name: observed(each) for name, each in before.items()}, NOW)
+
+    assert sorted(lines(whole)) == ['jobs.a.on_missed: (none) → ["ops"]', "jobs.b.on_missed.grace: 10m → 1h"]
+
+
+def test_another_content_of_a_calendar_is_told_by_its_name() -> None:
+    def schedules(day: str) -> dict[str, DesiredSchedule]:
+        freeze = CalendarSpec.model_validate({"dates": [day]})
+        sets = (CalendarSet("jobs.yaml", {"freeze": freeze}, frozenset({"a"})),)
+        jobs = (job("a", **{"except": ["freeze"]}),)
+        return compile_project(Project("billing", "production", jobs, calendars=sets), NOW)
+
+    there = {name: observed(each) for name, each in schedules("2027-12-24").items()}
+    whole = make_plan(OWNER, schedules("2027-12-23"), there, NOW)
+
+    assert lines(whole) == ["calendars.freeze: the days before → the days in the file"]
+    assert "other times on Thu 2027-12-23 08:00 EST → none; Fri 2027-12-24 none → 08:00 EST" in plan_text(whole)
 
 
 def test_creates_come_first_and_what_must_not_be_made_last() -> None:
@@ -220,7 +322,7 @@ def test_markdown_marks_nothing_where_no_run_is_lost() -> None:
         (
             {},
             steps(one="a"),
-            ['steps.run: {"command": ["true"]} → (none)', 'steps.one: (none) → {"command": ["a"]}'],
+            ['run: {"command": ["true"]} → (none)', 'steps.one: (none) → {"command": ["a"]}'],
         ),
     ],
 )

@@ -75,7 +75,7 @@ def test_every_change_has_its_section() -> None:
     assert "- `policies.overlap`: `skip` → `allow_all`" in text
     assert "#### - delete `old`" in text
     assert "1 to create, 1 to update, 1 to delete" in text
-    assert "Mon 2027\\-03\\-01 08:00:00 EST" in text
+    assert "Mon 2027\\-03\\-01 08:00 EST, Tue 03\\-02 08:00" in text
 
 
 def test_a_comment_is_never_too_long_for_its_place() -> None:
