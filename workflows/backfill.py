@@ -42,7 +42,7 @@ QUEUES, LOST_IN_RUNS = "queues-behind-a-job-that-is-never-idle", "lost-while-oth
 RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30))
 
 
-@workflow.defn(name=BACKFILL_WORKFLOW)
+@workflow.defn(name=BACKFILL_WORKFLOW, sandboxed=False)
 class BackfillWorkflow:
     """The backfill of one job. The schedule starts the runs, so that its overlap policy holds between them and its own.
 

@@ -19,7 +19,7 @@ TRIES = 60
 FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=1), timedelta(minutes=1)
 
 
-@workflow.defn(name=BUILDS_WORKFLOW)
+@workflow.defn(name=BUILDS_WORKFLOW, sandboxed=False)
 class BuildsWorkflow:
     """One for each task queue, open for good: each worker that starts signals its build.
 

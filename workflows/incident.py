@@ -38,7 +38,7 @@ REMINDED = frozenset({"going", "paused_by_us"})
 """How the schedule stands of a job whose reminders go on."""
 
 
-@workflow.defn(name=INCIDENT_WORKFLOW)
+@workflow.defn(name=INCIDENT_WORKFLOW, sandboxed=False)
 class IncidentWorkflow:
     """One for each job that fails: runs signal how they ended, in whatever order that happens.
 

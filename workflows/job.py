@@ -29,7 +29,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.steps import Ended
 
 
-@workflow.defn(name=JOB_WORKFLOW)
+@workflow.defn(name=JOB_WORKFLOW, sandboxed=False)
 class JobWorkflow:
     """Runs the steps of a job in their order, and compensations once the run has failed or been cancelled.
 

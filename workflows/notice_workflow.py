@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.outbox import Outbox
 
 
-@workflow.defn(name=NOTICE_WORKFLOW)
+@workflow.defn(name=NOTICE_WORKFLOW, sandboxed=False)
 class NoticeWorkflow:
     """Ends once every address has taken the notice; fails with those that did not."""
 

@@ -10,7 +10,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contract import DESCRIBE_OFFER, OFFER_WORKFLOW, OfferQuestion, WorkerOffer
 
 
-@workflow.defn(name=OFFER_WORKFLOW)
+@workflow.defn(name=OFFER_WORKFLOW, sandboxed=False)
 class OfferWorkflow:
     """Returns the WorkerOffer of the worker that runs it; whoever starts it deletes it again."""
 

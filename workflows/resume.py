@@ -11,7 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.late.decision import instant
 
 
-@workflow.defn(name=RESUME_WORKFLOW)
+@workflow.defn(name=RESUME_WORKFLOW, sandboxed=False)
 class ResumeWorkflow:
     """One for each job that is paused until a time; another pause replaces it, and `resume` ends it."""
 

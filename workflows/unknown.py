@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
 UNKNOWN_TYPE = "unknown_workflow_type"
 
 
-@workflow.defn(dynamic=True)
+@workflow.defn(dynamic=True, sandboxed=False)
 class UnknownWorkflow:
     """Fails a step's child, unless another worker of the task queue knows the type; then only its task fails.
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ONE_LOOK, GIVEN_UP = timedelta(minutes=2), timedelta(minutes=10)
 
 
-@workflow.defn(name=WATCHDOG_WORKFLOW)
+@workflow.defn(name=WATCHDOG_WORKFLOW, sandboxed=False)
 class WatchdogWorkflow:
     """One look. Its result is what the next one goes on from: the server hands it over."""
 

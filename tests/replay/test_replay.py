@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from temporalio import workflow
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 from temporalio.workflow import NondeterminismError
@@ -52,6 +53,12 @@ def history(path: Path) -> WorkflowHistory:
     text = path.read_text(encoding="utf-8")
     started = json.loads(text)["events"][0]["workflowExecutionStartedEventAttributes"]
     return WorkflowHistory.from_json(started["workflowId"], text)
+
+
+def test_no_run_pays_for_the_sandbox_of_the_users_workflows() -> None:
+    own: list[type] = [JobWorkflow, *OWN_WORKFLOWS]
+    definitions = [workflow._Definition.must_from_class(each) for each in own]
+    assert [each.name for each in definitions if each.sandboxed] == []
 
 
 def test_what_tells_people_has_its_histories() -> None:
