@@ -17,8 +17,15 @@ _STAMP = r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"
 _ENDED = re.compile(
     rf"resumed (?:by .+? )?at {_STAMP}.* \((?:paused since {_STAMP}|to make up for what was due from {_STAMP} on: [^()]+)\)$"
 )
+_SYNCED = re.compile(rf"{re.escape(SIGNATURE)} (\w+) by .+ at {_STAMP}")
 MOVING = "paused for migration to workflow-backed scheduler"
 """Temporal's own note while it moves a schedule back from V2 to V1: nobody has paused it, or what was before is not shown."""
+
+
+def synced_at(note: str) -> tuple[str, datetime] | None:
+    """The verb and the time of a note that a sync wrote; None for another note."""
+    found = _SYNCED.match(note)
+    return (found[1], datetime.fromisoformat(found[2])) if found else None
 
 
 def ended_pause(note: str) -> tuple[datetime, datetime] | None:

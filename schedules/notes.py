@@ -14,7 +14,6 @@ from schedules.text.shown import printable
 
 LONGEST_REASON = 500
 """Characters; the server takes 1,000 for the whole note."""
-_SYNCED = re.compile(rf"{re.escape(SIGNATURE)} (\w+) by .+ at (\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 _MAKE_UP = re.compile(
     r"resumed by .+? at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?:: .*)? "
     r"\(to make up for what was due from (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) on: ([a-z0-9_ -]+)\)"
@@ -24,12 +23,6 @@ _MAKE_UP = re.compile(
 def sync_note(verb: str, who: str, now: datetime, commit: str) -> str:
     """`Tickwright: updated by ann@host at 2027-03-01T08:00:00Z, commit 1a2b3c4`."""
     return f"{SIGNATURE} {verb} by {who} at {stamp(now)}" + (f", commit {commit}" if commit else "")
-
-
-def synced_at(note: str) -> tuple[str, datetime] | None:
-    """The verb and the time of a note that a sync wrote; None for another note."""
-    found = _SYNCED.match(note)
-    return (found[1], datetime.fromisoformat(found[2])) if found else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from activities.occurrence import occurrence_id, stamp
 from activities.overlap import overlap_policy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from activities.account.due_times import Occurrences
     from activities.contract import CatchUpRequest, LateStart, Outcome
 
@@ -28,11 +30,12 @@ class Evidence:
 
     `by_hand`: somebody asked for this very run, or that cannot be excluded. `back`: what was away at the run's time, the server or
     every worker, and kept it from starting, was back then; None where nothing proves that anything was away, or the run only
-    waited for the one before it.
+    waited for the one before it. `resumed`: when the schedule started its first run after that, if not with this one.
     """
 
     by_hand: bool = False
     back: datetime | None = None
+    resumed: datetime | None = None
 
 
 RUN = LateVerdict(run=True)
@@ -139,8 +142,22 @@ class _Decision:
         return next(iter(self._newest()), self._decided)
 
 
+def settled_before(
+    late: LateStart, times: Iterable[datetime | None], ends: Iterable[datetime | None]
+) -> datetime | None:
+    """Up to when it is clear, for each time before this run's, that the schedule has started it or left it to overlap.
+
+    `times` are those with a run of their own; `ends` when those runs ended, None for one that goes on.
+    """
+    scheduled = instant(late.scheduled_at)
+    found = [at for at in times if at and at < scheduled]
+    if overlap_policy(late.catchup.overlap).holds_back:
+        found += [min(end or scheduled, scheduled) for end in ends]
+    return max(found, default=None)
+
+
 def dropped(late: LateStart, occurrences: Occurrences, before: datetime | None) -> NotRun | None:
-    """Those between the newest that was started `before` and this one: the server has let them go."""
+    """Those after `before` and up to this one: the server has let them go."""
     scheduled = instant(late.scheduled_at)
     first = occurrences.next_after(before) if before else None
     last = occurrences.previous_before(scheduled)
@@ -158,8 +175,8 @@ def dropped(late: LateStart, occurrences: Occurrences, before: datetime | None) 
 def reference(late: LateStart, evidence: Evidence) -> datetime:
     """The moment from which on runs start on time again: the first workflow task if the run waited for a worker.
 
-    Else it is the return of the server where newer ones start by themselves, and where they do not the start of this run, which
-    stands for all of them.
+    Else it is the return of the server where newer ones start by themselves, and where they do not the schedule's first start after
+    that, which stands for all that were due by then. What came due later was left to overlap.
     """
     started, now = instant(late.started_at), instant(late.first_task_at)
     if waited_for_worker(late):
@@ -167,7 +184,7 @@ def reference(late: LateStart, evidence: Evidence) -> datetime:
     elif overlap_policy(late.catchup.overlap).keeps_all:
         found = evidence.back or started
     else:
-        found = started
+        found = evidence.resumed or started
     return min(found, instant(late.catchup.end_at)) if late.catchup.end_at else found
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from activities.account.due_times import DueTimes, Occurrences, Span, without
 from activities.account.history import last_write
 from activities.account.record import time_of
+from activities.conflict_token import is_v2
 from activities.late.decision import instant
-from activities.note import ended_pause, paused_at
+from activities.note import ended_pause, paused_at, synced_at
 from activities.occurrence import scheduled_time
 
 if TYPE_CHECKING:
@@ -40,9 +41,9 @@ def due_times(
     schedule: DescribeScheduleResponse,
     record: SchedulerRecord,
 ) -> DueTimes:
-    """The times at which the schedule was due, up to now; before its last change those were `earlier`."""
+    """The times at which the schedule was due, up to now; before its spec was last written those were `earlier`."""
     scheduled, state = instant(late.scheduled_at), schedule.schedule.state
-    changed = time_of(schedule.info.update_time)
+    changed = _spec_since(schedule)
     spans = [
         Span(BEGIN, changed, earlier),
         Span(changed, FOREVER, calendar.of_spec(schedule.schedule.spec)),
@@ -56,6 +57,14 @@ def due_times(
         started = [at for each in schedule.info.recent_actions if (at := scheduled_time(id_of(each)))]
         pauses.append((max([scheduled, *started]), FOREVER))
     return DueTimes(without(spans, pauses))
+
+
+def _spec_since(schedule: DescribeScheduleResponse) -> datetime:
+    """When the spec was written: by the note of a sync on V2, where every trigger and backfill moves the time of the update, too."""
+    updated, synced = time_of(schedule.info.update_time), synced_at(schedule.schedule.state.notes)
+    if not is_v2(schedule.conflict_token) or synced is None:
+        return updated
+    return min(updated, synced[1])
 
 
 def _paused_since(schedule: DescribeScheduleResponse) -> datetime:

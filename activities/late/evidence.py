@@ -15,8 +15,9 @@ from activities.account.held_back import SLACK, holder_among
 from activities.account.history import last_write
 from activities.account.reading import RPC_TIMEOUT, described_schedule, scheduler_record
 from activities.account.record import TRIGGER_DELAY, time_of
+from activities.account.silence import ABSENCE, signs_of_life, within
 from activities.contract import ASKED_MEMO, BACKFILL_PREFIX, JobRequest
-from activities.late.decision import SECOND, Evidence, instant, started_late, waited_for_worker
+from activities.late.decision import SECOND, Evidence, instant, settled_before, started_late, waited_for_worker
 from activities.late.due import BEGIN, due_times, id_of
 from activities.occurrence import scheduled_time
 from activities.overlap import KEPT_BY_V2, overlap_policy
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from activities.contract import LateStart
     from activities.late.due import Calendar
 
-ABSENCE = timedelta(seconds=5)
-"""A server that was silent for less was busy, not away."""
 FEW, FEW_RUNS = 20, 3
 STAMP = re.compile(r" at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 CLOSED_BY_WORKERS = "ExecutionStatus IN ('Completed', 'Failed', 'Canceled')"
@@ -101,10 +100,17 @@ class Witness:
                 return Evidence(by_hand=record.may_be_asked_for(self._scheduled))
             if await self._has_run_before() or self._may_be_asked_for(schedule, record, due, holder):
                 return Evidence(by_hand=True)
-            back = untaken.end if untaken else await self._server_back(schedule, record, due)
+            if untaken:
+                return Evidence(back=untaken.end, resumed=untaken.end)
+            back = await self._server_back(schedule, record, due)
         if waited_for_worker(self._late) and await self._no_worker_from(self._started):
             back = instant(self._late.first_task_at)
-        return Evidence(back=back)
+        return Evidence(back=back, resumed=self._first_start(schedule, back))
+
+    def _first_start(self, schedule: DescribeScheduleResponse, back: datetime | None) -> datetime | None:
+        """When the schedule started its first run since the server was back."""
+        starts = [time_of(each.actual_time) for each in schedule.info.recent_actions]
+        return min([self._started, *(at for at in starts if at >= back)]) if back else None
 
     async def _asked_for(self) -> bool:
         """Whether the job's backfill, which says so before it asks the schedule, has asked for this very run."""
@@ -197,7 +203,7 @@ class Witness:
         """Whether no worker of the task queue has ended a run in the time in which it should have taken another one."""
         late_after = timedelta(seconds=self._late.catchup.late_after)
         query = f'TaskQueue = "{self._task_queue}" AND {CLOSED_BY_WORKERS}'
-        return not await self._count(f"{query} AND {_between('CloseTime', begin, late_after)}")
+        return not await self._count(f"{query} AND {within('CloseTime', begin, late_after)}")
 
     async def _server_back(
         self, schedule: DescribeScheduleResponse, record: SchedulerRecord, due: Occurrences
@@ -210,32 +216,25 @@ class Witness:
             first = due.next_after(silent) if silent else None
             is_away = sign - at > self._grace and sign - min(first or at, at) >= ABSENCE
             return sign if is_away else None
-        grace = max(self._grace, ABSENCE)
         starts = [time_of(each.actual_time) for each in schedule.info.recent_actions]
         back = min([self._started, *(each for each in starts if each >= at)])
-        if back - at <= grace:
+        if back - at <= max(self._grace, ABSENCE):
             return None
-        signs = f"{_between('StartTime', at, grace)} OR {_between('CloseTime', at, grace)}"
-        return None if await self._count(signs) else back
+        return None if await self._count(signs_of_life(at, self._grace)) else back
 
     async def _count(self, query: str) -> int:
         return (await self._client.count_workflows(query, rpc_timeout=RPC_TIMEOUT)).count
 
     async def _started_before(self, schedule: DescribeScheduleResponse) -> datetime | None:
-        """The newest time before this run's that the schedule has started, or the moment from which on it starts any."""
+        """See `settled_before`; the schedule starts none before it was created."""
         query = (
             f'TemporalScheduledById = "{self._late.schedule}" AND TemporalScheduledStartTime < "{self._late.scheduled_at}"'
             f' AND StartTime <= "{self._late.started_at}"'
         )
-        ids = [run.id async for run in self._client.list_workflows(query, limit=FEW, rpc_timeout=RPC_TIMEOUT)]
-        ids += [id_of(each) for each in schedule.info.recent_actions]
-        known = [time_of(schedule.info.create_time), *map(scheduled_time, ids)]
-        return max((at for at in known if at and at < self._scheduled), default=None)
-
-
-def _between(attribute: str, begin: datetime, span: timedelta) -> str:
-    """A visibility query; without the first quarter, in which what then went away may still have been at work."""
-    return f'{attribute} BETWEEN "{(begin + span / 4).isoformat()}" AND "{(begin + span).isoformat()}"'
+        runs = [run async for run in self._client.list_workflows(query, limit=FEW, rpc_timeout=RPC_TIMEOUT)]
+        ids = [*(run.id for run in runs), *(id_of(each) for each in schedule.info.recent_actions)]
+        times = [time_of(schedule.info.create_time), *map(scheduled_time, ids)]
+        return settled_before(self._late, times, [run.close_time for run in runs])
 
 
 def _is_of_ours(schedule: DescribeScheduleResponse) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from activities.account.facts import TROUBLE
 from activities.account.verdict import SLACK
 from activities.contract import JOB_WORKFLOW, OWNER_ATTRIBUTE
+from activities.note import synced_at
 from activities.occurrence import job_of, stamp
 from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.account import SECOND, account
@@ -21,7 +22,6 @@ from schedules.ledger.records import gathered
 from schedules.ledger.replaced import may_be_replaced, replaced
 from schedules.ledger.state import JobState, state_of
 from schedules.ledger.translate import SCHEDULED_BY, with_times
-from schedules.notes import synced_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

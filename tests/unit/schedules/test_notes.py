@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from activities.note import RESUMED, ended_pause, paused_at, paused_until
+from activities.note import RESUMED, ended_pause, paused_at, paused_until, synced_at
 from schedules.notes import (
     MakeUp,
     make_up_of,
@@ -13,7 +13,6 @@ from schedules.notes import (
     resume_note,
     resumed_note,
     sync_note,
-    synced_at,
 )
 from tests.factories import utc
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from activities.contract import CatchUpRequest, LateStart, LateVerdict, NotRun, TimesRequest
-from activities.late.decision import Evidence, decide, dropped, lateness, started_late
+from activities.late.decision import Evidence, decide, dropped, lateness, settled_before, started_late
 from worker.times import occurrences
 
 HOURLY = TimesRequest("UTC", intervals=[[3600, 0]])
@@ -82,10 +82,11 @@ def workers_away(**fields: Any) -> Case:
     return Case(**{"scheduled": "02:00", "started": "02:00", "first_task": "06:30", **fields})
 
 
-def late_after_a_wait(**fields: Any) -> Case:
-    """The server was back at 04:30; the run then waited for another one."""
+def late_after_a_wait(*, resumed: bool = False, **fields: Any) -> Case:
+    """The server was back at 04:30, and started another one then if `resumed`; the run then waited for another one."""
     back = datetime(2027, 3, 1, 4, 30, tzinfo=UTC)
-    return Case(**{"scheduled": "02:00", "started": "08:10", "evidence": Evidence(back=back), **fields})
+    evidence = Evidence(back=back, resumed=back if resumed else None)
+    return Case(**{"scheduled": "02:00", "started": "08:10", "evidence": evidence, **fields})
 
 
 def summary(found: LateVerdict) -> str:
@@ -160,6 +161,14 @@ OTHERS = "superseded: 06:00; 3 not run 03:00-05:00; to 06:00"
         (late_after_a_wait(overlap="buffer_all"), "superseded: 04:00; 1 not run 03:00-03:00; to 04:00"),
         (late_after_a_wait(overlap="buffer_all", scheduled="03:00", policy="run_all", max_missed=2), "run"),
         (late_after_a_wait(overlap="buffer_all", policy="run_all", max_missed=2), "superseded: 03:00 04:00; to 04:00"),
+        # The first of two that buffer_one kept had started when the server was back; the run before this one, which no worker
+        # took, was taken then. What came due after that was left to overlap.
+        *[
+            (late_after_a_wait(overlap=each, resumed=True), "superseded: 04:00; 1 not run 03:00-03:00; to 04:00")
+            for each in ("buffer_one", "cancel_other")
+        ],
+        (late_after_a_wait(overlap="buffer_one", resumed=True, caught_up_to="04:00"), "superseded: "),
+        (late_after_a_wait(overlap="buffer_one", resumed=True, scheduled="04:00"), "run"),
         # start_deadline, in hours: whatever made it late, and also for those that would run in its stead.
         (server_away(scheduled="06:00", deadline=600), "too_late: "),
         (server_away(scheduled="06:00", deadline=1800), "run"),
@@ -231,6 +240,25 @@ def test_what_the_catch_up_window_did_not_hold_is_counted_by_the_first_that_it_h
 ) -> None:
     late = late_start(server_away(scheduled="06:00", overlap="allow_all", policy="run_all", max_missed=2))
     assert dropped(late, occurrences(HOURLY), datetime.fromisoformat(at(before)) if before else None) == expected
+
+
+@pytest.mark.parametrize(
+    ("overlap", "ended", "expected"),
+    [
+        # The run of 02:00 was at work at 03:00 and 04:00: overlap left these out, whatever was away at 05:00.
+        ("skip", "04:20", NotRun(1, at("05:00"), at("05:00"), "superseded: the newest 1 of the missed run")),
+        ("buffer_one", "04:20", NotRun(1, at("05:00"), at("05:00"), "superseded: the newest 1 of the missed run")),
+        ("skip", "06:10", None),
+        ("skip", "", None),
+        ("terminate_other", "06:10", NotRun(3, at("03:00"), at("05:00"), "superseded: the newest 1 of the missed run")),
+        ("allow_all", "", NotRun(3, at("03:00"), at("05:00"), "superseded: the newest 1 of the missed run")),
+    ],
+)
+def test_what_a_run_at_work_held_back_is_no_miss(overlap: str, ended: str, expected: NotRun | None) -> None:
+    late = late_start(server_away(scheduled="06:00", overlap=overlap))
+    end = datetime.fromisoformat(at(ended)) if ended else None
+    before = settled_before(late, [datetime.fromisoformat(at("02:00")), None], [end])
+    assert dropped(late, occurrences(HOURLY), before) == expected
 
 
 def test_a_run_that_a_late_one_has_started_was_not_started_late_itself() -> None:
