@@ -19,6 +19,7 @@ from tests.soak.seen import time_of
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
 
+ENDINGS = frozenset({"succeeded", "failed", "timed_out", "cancelled"})
 UNKNOWN = frozenset({"unknown"})
 """On the scheduler without a history some reasons cannot be told, which then has to be said."""
 Lines = dict[str, dict[int, dict[str, Any]]]
@@ -87,6 +88,8 @@ def compare(ground: Ground, cases: list[Case], lines: dict[int, dict[str, Any]])
     for case in cases:
         line, right = lines.get(case.at), expected(ground, cases, case)
         verdict = line["outcome"] if line else "no line"
+        if not line and ground.v2 and not ground.is_due_now(case.at):  # V2 keeps none of the specs before
+            continue
         if verdict not in right | UNKNOWN:
             why = f"{line['reason']} {line['evidence']}" if line else ""
             text = f"`runs` says {verdict}, not {' or '.join(sorted(right))} ({case.state}): {why}"
@@ -100,6 +103,8 @@ def expected(ground: Ground, cases: list[Case], case: Case) -> set[str]:
         more = {"no line"} if not case.certain_due else set()
         return reasons | more or {"missed", "buffered"}
     found = {run.verdict for run in case.runs}
+    if case.runs[-1].closed is None:  # it may have ended since it was looked at
+        found |= ENDINGS
     if ground.job.overlap == "terminate_other" and "terminated" in found:
         found = found - {"terminated"} | {"cancelled"}  # the policy ended it, which is no failure
     if not case.worked and case.state in {State.AWAY, State.BETWEEN}:

@@ -18,6 +18,8 @@ HEAD = 6.0
 """Seconds that a start needs at the most while all is calm: what is due so shortly before an outage may be hit by it."""
 EDGE = 3.0
 """Seconds around a change of a schedule in which the server may have heard of it or not."""
+HEARD = 2.0
+"""Seconds in which a scheduler hears of the end of a run that a server which is not busy has told it."""
 LAG, UNSETTLED_LAG = 4.0, 20.0
 """Seconds by which a scheduler may learn late that a run has ended, in calm and around faults."""
 
@@ -35,8 +37,9 @@ class State(StrEnum):
 class Case:
     """`held` says that a run of the job was at work then; `queued` that another was waiting for its end already.
 
-    `replaced`: a newer one came while that run was still there; `paused_while_held`: somebody paused the job meanwhile, and what
-    waits then is dropped.
+    `there`: a run of the job was, be it that no worker had taken it; `replaced`: a newer one came meanwhile; `paused_while_held`:
+    somebody paused the job meanwhile, and what waits then is dropped. `let_go`: a run of the job ended while it waited for its
+    jitter, and Temporal's V2 scheduler forgets it then.
     """
 
     at: int
@@ -49,7 +52,9 @@ class Case:
     held: bool = False
     queued: bool = False
     replaced: bool = False
+    there: bool = False
     paused_while_held: bool = False
+    let_go: bool = False
     certain_due: bool = True
 
     @property
@@ -67,6 +72,7 @@ class Ground:
     asked: list[Asked]
     runs: list[Run]
     unsettled: list[Span] = field(default_factory=list)
+    v2: bool = False
 
     @property
     def job(self) -> Job:
@@ -87,6 +93,10 @@ class Ground:
 
     def version(self, at: float) -> Job:
         return [job for maybe_from, _, job in self.versions if maybe_from <= at or job is self.job][-1]
+
+    def is_due_now(self, at: float) -> bool:
+        """Whether it is a time of the newest spec."""
+        return bool(self.versions[-1][2].due(at - 1, at))
 
     def cases(self, begin: float, end: float) -> list[Case]:
         own: dict[int, list[Run]] = {}
@@ -136,7 +146,11 @@ class Ground:
         free = max((run.closed or reach for run in [*holding, *queue]), default=at) + lag
         case.held = bool(holding)
         case.queued = any(run is not each for run in waiting for each in holding)
-        case.replaced = any(_open(each, _due(run) - lag) for run in newer for each in holding)
+        there = [run for run in others if run.started <= reach and _open(run, at)]
+        case.there = bool(there)
+        case.replaced = any(_open(each, _due(run) - lag) for run in newer for each in there)
+        jitter = self.job.jitter
+        case.let_go = self.v2 and bool(jitter) and any(at <= (run.closed or 0) <= at + jitter + HEARD for run in others)
         case.paused_while_held = any(each.maybe_from < free and at < each.maybe_to for each in self.pauses)
 
 

@@ -59,6 +59,7 @@ class Facts:
             [asked for asked in self.asked if asked.job == name],
             self.seen.of_job(name),
             [(start - AROUND, last + AROUND) for start, last in around],
+            self.scheduler == "v2",
         )
 
     def keep(self, folder: Path) -> None:

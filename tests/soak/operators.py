@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 90.0
 TRIES = 20
+PEOPLE = 4
+"""At most so many jobs are in hand at a time: on a machine that does not keep up, those of more would only take time from each other."""
 
 
 @dataclass
@@ -177,6 +179,8 @@ class Operators:
         doing: set[asyncio.Task[None]] = set()
         while True:
             await asyncio.sleep(self.random.uniform(6, 16))
+            if len(self._busy) >= PEOPLE:
+                continue
             free = [job for name, job in self.jobs.items() if name not in self._busy]
             what = self.random.choice([self.pause, self.pause, self.trigger, self.ask_for_one, self.backfill])
             task = asyncio.create_task(self._alone(what, self.random.choice(free)))

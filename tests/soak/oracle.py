@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 TOLERANCE = 5.0
 """Seconds between a run's first task and its first step, at the most, on a busy machine."""
+RACE = 2.0
+"""Seconds; the V2 scheduler starts another run beside one of which it has not heard yet that it has been started."""
+BY_POLICY = "by schedule overlap policy"
 WAITING = frozenset({"buffer_one", "buffer_all", "cancel_other"})
 
 
@@ -86,9 +89,11 @@ def _resumed(case: Case) -> bool:
 
 def excuses(ground: Ground, cases: list[Case], case: Case) -> set[str]:
     """The reasons that really held for not running, each as the word for it."""
-    if case.promised:
-        return set()  # whoever asks gets it
+    if case.promised:  # whoever asks gets it, as long as the next one does not end it
+        return {"overlap_skipped"} if case.runs and BY_POLICY in case.runs[-1].ended_by else set()
     found, job = set(_by_people(ground, case)), ground.job
+    if case.let_go and not case.runs:
+        found.add("missed")
     if job.deadline and _could_start(case) - case.at > job.deadline - 1:
         found.add("too_late")
     if _by_overlap(ground, case):
@@ -132,9 +137,11 @@ def _by_overlap(ground: Ground, case: Case) -> bool:
     overlap = ground.job.overlap
     if overlap in {"cancel_other", "terminate_other"}:  # a newer one ends or replaces it before it does anything
         ended = bool(case.runs) and case.runs[-1].verdict in {"cancelled", "terminated"}
-        return ended or (overlap == "cancel_other" and not case.runs and case.held and case.replaced)
+        return ended or (overlap == "cancel_other" and not case.runs and case.replaced)
     if case.runs:
         return False
+    if overlap == "skip" and case.there and case.state == State.BETWEEN:  # too short an outage for a late run to decide
+        return True
     return case.held and (overlap == "skip" or (overlap == "buffer_one" and case.queued))
 
 
@@ -165,10 +172,16 @@ def _floods(ground: Ground, cases: list[Case]) -> Iterator[Finding]:
     for _, group in groupby(missed, key=_sure_span):
         away = list(group)
         most = 0 if job.policy == "skip" else job.most
-        ran = [case for case in away[: len(away) - most] if case.worked]
+        ran = [case for case in away[: len(away) - most] if case.worked and not _is_hardly_late(ground, case)]
         if ran:
             text = f"ran, though policy {job.policy} wants {most} of {_clock(away)}; these ran: {_clock(ran)}"
             yield Finding("flood", job.name, ran[0].at, f"{text}; outage {_span(ran[0])}: {_story(ran[0])}")
+
+
+def _is_hardly_late(ground: Ground, case: Case) -> bool:
+    """Neither was it started late nor taken late: only both together, which proves nothing."""
+    late_after, run = ground.version(case.at).late_after, case.worked[0]
+    return run.started - case.at <= late_after and (run.taken or run.started) - run.started <= late_after
 
 
 def _sure_span(case: Case) -> tuple[float, float] | None:
@@ -203,6 +216,8 @@ def _overlapping(ground: Ground, begin: float) -> Iterator[Finding]:
         return
     at_work = sorted((run for run in ground.runs if run.begun and run.started > begin), key=lambda run: run.begun or 0)
     for first, second in pairwise(at_work):
+        if ground.v2 and abs(second.started - first.started) < RACE:
+            continue
         if first.closed is None or (second.begun or 0) < first.closed - 0.5:
             text = f"at work beside {first.id} ({_moments(first)}): {_moments(second)}"
             yield Finding("overlapped", ground.job.name, time_of(second.id) or 0, text)
