@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from activities.account.silence import ABSENCE
 from schedules.ledger.chains import chained
 from schedules.ledger.port import Found
 
@@ -86,6 +87,14 @@ class RecordsInMemory:
     async def jittered(self, job: Job, times: Sequence[datetime]) -> dict[datetime, datetime]:
         """See JobRecords."""
         return {at: came for at in times if (came := self.came.get((job.name, at))) is not None}
+
+    async def quiet(self, job: Job, times: Sequence[datetime]) -> frozenset[datetime]:
+        """See JobRecords; the moments at which a run started or ended are those of the runs that are kept."""
+        late_after = max(job.on_time - job.jitter, ABSENCE)
+        signs = [at for run in self.kept.values() for at in (run.started_at, run.closed_at) if at]
+        return frozenset(
+            at for at in times if not any(at + late_after / 4 <= sign <= at + late_after for sign in signs)
+        )
 
 
 def _as_listed(run: Run) -> Run:

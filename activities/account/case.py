@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from activities.account.facts import SLACK
 from activities.account.held_back import held_back
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from activities.account.facts import Run, ScheduleFacts, Verdict
@@ -33,7 +32,8 @@ class Reason:
 class Case:
     """One occurrence without a run, and all that can be asked about it; `runs` are the job's, oldest first.
 
-    `jittered` is by time when it really came, where the server was asked.
+    `jittered` is by time when it really came, where the server was asked; `quiet` are the times after which nothing of the
+    namespace went on, for as long as makes a start late.
     """
 
     at: datetime
@@ -42,6 +42,7 @@ class Case:
     now: datetime
     record: SchedulerRecord | None = None
     jittered: Mapping[datetime, datetime] = field(default_factory=dict)
+    quiet: Collection[datetime] = ()
 
     @property
     def history(self) -> SchedulerRecord | None:
@@ -50,8 +51,8 @@ class Case:
 
     @property
     def slack(self) -> timedelta:
-        """Until when a start is not late, jitter included."""
-        return SLACK + self.job.jitter
+        """For how long a start may still come, jitter included."""
+        return self.job.patience
 
     @property
     def is_older(self) -> bool:
@@ -72,6 +73,13 @@ class Case:
     def may_be_asked_for(self) -> bool:
         """Whether somebody may have asked for its run: V1 keeps the request, V2 the time of the last write."""
         return self.history is None or self.history.asked_for(self.at) is not None
+
+    @property
+    def unknown_before(self) -> datetime | None:
+        """The moment before which, at the occurrence, nothing is known of the schedule any more: V2 keeps the last write alone."""
+        later = [begin for begin, _ in self.record.spans if begin > self.at] if self.record else []
+        since = min(later, default=self.job.updated_at)
+        return None if self.history or since is None or self.at >= since else since
 
     @property
     def dropped(self) -> tuple[str, ...]:

@@ -141,7 +141,8 @@ class ScheduleFacts(ABC):
 
     `remaining` is None without a limit; `window` is seconds; `dropped` and `skipped` are the server's own counts, since
     the schedule exists, of starts outside the catch-up window and of starts left out by overlap. `recent` are the workflow ids of its
-    last starts. `deleted_at` is set of a job that only its runs and its scheduler's history still tell of.
+    last starts. `deleted_at` is set of a job that only its runs and its scheduler's history still tell of. `is_v2` says which of
+    Temporal's schedulers it is on.
     """
 
     name: str
@@ -161,6 +162,7 @@ class ScheduleFacts(ABC):
     retention: timedelta | None = None
     recent: tuple[str, ...] = ()
     deleted_at: datetime | None = None
+    is_v2: bool = False
 
     @property
     @abstractmethod
@@ -175,8 +177,12 @@ class ScheduleFacts(ABC):
     @property
     def on_time(self) -> timedelta:
         """By how much a run, or a look of its scheduler, may come after the scheduled time: what comes later may have been missed."""
-        slack = SLACK + self.jitter
-        return min(slack, timedelta(seconds=self.catchup.late_after)) if self.catchup else slack
+        return timedelta(seconds=self.catchup.late_after) if self.catchup else SLACK + self.jitter
+
+    @property
+    def patience(self) -> timedelta:
+        """For how long after its scheduled time a start may still come although nothing was away: a server may be busy."""
+        return max(SLACK + self.jitter, self.on_time)
 
     @abstractmethod
     def occurrences_by(self, spec: ScheduleSpec) -> Occurrences:

@@ -12,34 +12,46 @@ from activities.overlap import overlap_policy
 
 if TYPE_CHECKING:
     from activities.account.facts import Run
+    from activities.account.queue import Wait
 
 
 def overlap(case: Case) -> Reason | None:
-    """Never left out as long as it may still run."""
+    """Never left out as long as it may still run; under `terminate_other` a start neither waits nor is left out."""
     policy = overlap_policy(case.job.overlap)
-    if policy.ends_other:
+    if policy.name == "cancel_other":
         return _replaced(case) or _dropped(case)
     if not policy.holds_back:
         return None
-    if waits := _waits(case):
-        return waits
+    wait = wait_of(case.job, case.runs, case.at, case.now, by_hand=case.may_be_asked_for)
+    if wait and (wait.in_line or policy.keeps_all):
+        return _waits(case, wait)
     other = case.holder()
     if other is None:
-        return None
-    if policy.buffers and (dropped := _dropped(case)):
-        return dropped
+        return _waits(case, wait) if wait else None
+    return (_dropped(case) if policy.buffers else None) or _held_back(case, other)
+
+
+def _held_back(case: Case, other: Run) -> Reason:
     ended = f"ended at {stamp(other.closed_at)}" if other.closed_at else "has not ended"
     evidence = [f"{other.id} was started at {stamp(other.started_at)} and {ended}"]
     if other.waiting:
         evidence.append("no worker has taken it; it waits in its task queue")
     if case.job.overlap == "buffer_all" and not case.job.skipped:
-        text = f"it waited for {other.id} to end, and waits no more: why is not known"
-        return Reason("missed", text, (*evidence, *case.dropped), certain=False)
+        return _given_up(case, other, evidence)
     if case.job.skipped:
         evidence.append(f"the server counts {case.job.skipped} starts left out by overlap so far")
     text = f"another occurrence was running ({other.id}), and overlap is {case.job.overlap or 'not known'}"
     certain = case.job.overlap not in {None, "buffer_all"}
     return Reason("overlap_skipped", text, (*evidence,), certain)
+
+
+def _given_up(case: Case, other: Run, evidence: list[str]) -> Reason:
+    """A queue that keeps all has let it go."""
+    text = f"it waited for {other.id} to end, and waits no more"
+    if since := case.unknown_before:
+        why = f"a pause drops what waits, and what was done to the schedule before {stamp(since)} is not known any more"
+        return Reason("unknown", f"{text}: {why}", (*evidence, *case.dropped), certain=False)
+    return Reason("missed", f"{text}: why is not known", (*evidence, *case.dropped), certain=False)
 
 
 def _replaced(case: Case) -> Reason | None:
@@ -51,11 +63,17 @@ def _replaced(case: Case) -> Reason | None:
     evidence = f"{other.id} was started at {stamp(other.started_at)}"
     if other.closed_at is None and following > case.now:
         return Reason("buffered", f"it waits for {other.id} to end", (evidence,), case.job.waiting > 0)
-    if following > (other.closed_at or case.now):
+    if following > (other.closed_at or case.now) or not _has_successor(case, other):
         return None
     text = f"it waited for {other.id} to end, until {stamp(following)} took its place; overlap is {case.job.overlap}"
     ended = f" and ended at {stamp(other.closed_at)}" if other.closed_at else ""
     return Reason("overlap_skipped", text, (evidence + ended,))
+
+
+def _has_successor(case: Case, other: Run) -> bool:
+    """Whether a start that came due while a run was there has run; of one that is still there nobody knows yet."""
+    end = other.closed_at
+    return end is None or any(case.at < run.scheduled_at <= end and run.scheduled_by for run in case.runs)
 
 
 def _dropped(case: Case) -> Reason | None:
@@ -80,10 +98,7 @@ def _is_first_in_line(case: Case, other: Run) -> bool:
     return first is None or first >= case.at
 
 
-def _waits(case: Case) -> Reason | None:
-    wait = wait_of(case.job, case.runs, case.at, case.now, by_hand=case.may_be_asked_for)
-    if wait is None:
-        return None
+def _waits(case: Case, wait: Wait) -> Reason:
     behind = f"for {wait.behind.id} to end" if wait.behind else "for another to end"
     text = f"it waits {behind}" if wait.certain else f"it may be among those that wait {behind}"
     return Reason("buffered", text, (f"starts that wait, by the server's count: {case.job.waiting}",), wait.certain)

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from activities.account.due_times import between
-from activities.overlap import overlap_policy
+from activities.overlap import KEPT_BY_V2, overlap_policy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,10 +25,14 @@ SECOND = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """It waits for `behind` to end, which is None between two runs; `certain` is False where it is not known to be among those that do."""
+    """It waits for `behind` to end, which is None between two runs.
+
+    `certain` is False where it is not known to be among those that do, `in_line` where it is only if somebody asked for it by hand.
+    """
 
     behind: Run | None
     certain: bool
+    in_line: bool = True
 
 
 def wait_of(
@@ -46,16 +50,21 @@ def wait_of(
     first = newest.scheduled_at + SECOND if newest else at
     due = list(islice(between(job.occurrences, first, now + SECOND), MOST))
     if job.overlap == "buffer_all":
-        in_line = at >= first
-        return (
-            Wait(behind, in_line and len(due) <= job.waiting)
-            if in_line or (by_hand and job.waiting > len(due))
-            else None
-        )
-    next_one = _since(job, own, due)[:1]
-    if at in next_one:
-        return Wait(behind, job.waiting == 1)
-    return Wait(behind, certain=False) if by_hand and job.waiting > len(next_one) else None
+        line, waits, certain = due, at >= first, len(due) <= job.waiting
+    else:
+        line = _line(job, own, due)
+        waits, certain = at in line[: job.waiting], job.waiting <= len(line)
+    if waits:
+        return Wait(behind, certain)
+    return Wait(behind, certain=False, in_line=False) if by_hand and job.waiting > len(line) else None
+
+
+def _line(job: ScheduleFacts, own: Sequence[Run], due: Sequence[datetime]) -> list[datetime]:
+    """The schedule's own starts that `buffer_one` keeps: the first since the last start; on V2 also the one next to that one's time."""
+    since = _since(job, own, due)
+    if not job.is_v2:
+        return [*since[:1]]
+    return [*due[:1], *[each for each in since if each not in due[:1]][: KEPT_BY_V2 - 1]]
 
 
 def _since(job: ScheduleFacts, own: Sequence[Run], due: Sequence[datetime]) -> Sequence[datetime]:

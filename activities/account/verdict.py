@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from itertools import islice
 from typing import TYPE_CHECKING
 
+from activities.account.away import let_go_with_jitter, scheduler_away
 from activities.account.case import Case, Reason
-from activities.account.due_times import between, is_among
+from activities.account.due_times import is_among
 from activities.account.earlier import before_creation, between_schedules, forgotten, was_started
 from activities.account.facts import SLACK
 from activities.account.left_out import overlap
-from activities.late.decision import lateness
 from activities.note import ended_pause, paused_at, paused_until
 from activities.occurrence import stamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
 
     from activities.account.facts import Run, Verdict
     from activities.account.record import Event, SchedulerRecord
@@ -120,60 +117,6 @@ def _used_up(case: Case) -> Reason | None:
     return Reason("used_up", "the schedule has no remaining actions", certain=not case.has_run_after)
 
 
-def _scheduler_away(case: Case) -> Reason | None:
-    """The scheduler looks at each time that is due; where it did so much later, the server was away."""
-    if not case.history or not case.history.has_signs(case.at):
-        return None
-    wake = case.history.wake_from(case.at)
-    late = (wake or case.now) - case.at
-    if late <= case.job.on_time:
-        return None
-    last = case.history.wake_before(case.at)
-    gap = f"the scheduler checked what is due at {stamp(last) if last else 'no time before'}"
-    gap += f" and next at {stamp(wake)}" if wake else ", and has not checked since"
-    if wake is None:
-        return Reason("due", "the server was away when it was due, and its scheduler is not back yet", (gap,))
-    return _after_outage(case, late, wake, gap)
-
-
-def _after_outage(case: Case, late: timedelta, wake: datetime, gap: str) -> Reason:
-    if caught_up := _caught_up(case, wake, gap):
-        return caught_up
-    window = case.job.window
-    if window is not None and late.total_seconds() > window:
-        text = (
-            f"the server was away when it was due, and came back {lateness(late)} later, "
-            f"after the catch-up window of {lateness(timedelta(seconds=window))}"
-        )
-        return Reason("missed", text, (gap, *case.dropped))
-    instead = next((run for run in case.runs if wake - SLACK <= run.started_at), None)
-    if instead is None and case.now - wake <= case.slack:
-        text = f"the server was away when it was due, and came back at {stamp(wake)}; it may start at any moment"
-        return Reason("due", text, (gap,))
-    if instead is None:
-        return Reason("missed", f"the server was away when it was due, and came back {lateness(late)} later", (gap,))
-    text = (
-        f"the server was away when it was due; when it was back, {lateness(late)} later, it started {instead.id} "
-        f"and left out the others, because overlap is {case.job.overlap}"
-    )
-    return Reason("overlap_skipped", text, (gap, f"{instead.id} was started at {stamp(instead.started_at)}"))
-
-
-def _caught_up(case: Case, wake: datetime, gap: str) -> Reason | None:
-    """The newest of what was missed are those that the policy wants: another of them has no run for another reason."""
-    rule = case.job.catchup
-    if rule is None:
-        return None
-    if rule.policy == "skip":
-        return Reason("skipped", "the server was away when it was due, and catchup is skip", (gap,))
-    newer = [run for run in case.runs if run.scheduled_at > case.at and wake - SLACK <= run.started_at]
-    missed = islice(between(case.job.occurrences, case.at, wake), rule.max_missed + 1)
-    if not newer or len(list(missed)) <= rule.max_missed:
-        return None
-    text = f"superseded: the server was away when it was due, and the newest {rule.max_missed} of the missed run"
-    return Reason("superseded", text, (gap, f"{newer[0].id} was started at {stamp(newer[0].started_at)}"))
-
-
 def _still_due(case: Case) -> Reason | None:
     if case.is_older or case.now - case.at > case.slack:
         return None
@@ -182,9 +125,8 @@ def _still_due(case: Case) -> Reason | None:
 
 def _unknown(case: Case) -> Reason | None:
     """Temporal's V2 scheduler keeps no record of what a schedule was before the last write to it, of whatever kind."""
-    later = [begin for begin, _ in case.record.spans if begin > case.at] if case.record else []
-    since = min(later, default=case.job.updated_at)
-    if case.history or since is None or case.at >= since:
+    since = case.unknown_before
+    if since is None:
         return None
     text = f"what the schedule was before {stamp(since)} is not known any more: it may have been paused or not due"
     return Reason("unknown", text, certain=False)
@@ -217,7 +159,8 @@ CHECKS: tuple[Callable[[Case], Reason | None], ...] = (
     overlap,
     _still_due,
     between_schedules,
-    _scheduler_away,
+    let_go_with_jitter,
+    scheduler_away,
     _unknown,
     _unexplained,
 )

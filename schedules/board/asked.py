@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from activities.account.verdict import SLACK
 from activities.occurrence import stamp
 from schedules.board.cells import CELL
 from schedules.board.kinds import kind_of
@@ -73,7 +72,7 @@ class Questions:
             async with self._turn():
                 job = await self._records.job(known.job.name) or known.job
                 found = (await account(self._records, job, begin, min(end, now), now)).occurrences
-        late_from = now - SLACK - timedelta(seconds=known.job.times.jitter)
+        late_from = now - known.job.on_time
         return [line for each in found if (line := _listed(each, late_from))]
 
     @asynccontextmanager

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import TYPE_CHECKING
 
-from activities.account.verdict import SLACK
 from schedules.board.cells import CELL, Cell, Cells
 from schedules.board.kinds import kind_of, run_kind
 from schedules.cron import between
@@ -80,7 +79,7 @@ def pending(known: MonitoredJob, frame: Frame) -> bool:
 
 def _place(occurrence: Occurrence, job: Job, frame: Frame, told: Cells, without: dict[int, Kind | None]) -> None:
     at = int(occurrence.scheduled_at.timestamp())
-    late_from = frame.now - SLACK - timedelta(seconds=job.times.jitter)
+    late_from = frame.now - job.on_time
     kind = kind_of(occurrence, late_from)
     if occurrence.run is None:
         without[at] = kind

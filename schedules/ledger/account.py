@@ -9,7 +9,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from activities.account.queue import AT_ONCE
-from activities.account.verdict import SLACK
 from schedules.cron.occurrences import occurrences_of
 from schedules.ledger.occurrences import ledger
 
@@ -66,19 +65,29 @@ async def account(
     runs += await _before_newest(records, job, runs)
     occurrences = ledger(job, runs, since, until, now)
     gaps = [each.scheduled_at for each in occurrences if each.run is None and each.scheduled_at <= now]
-    asked = [each.scheduled_at for each in occurrences if _may_be_asked_for(each)]
+    asked = [each.scheduled_at for each in occurrences if _may_be_asked_for(job, each)]
     changed = [since] if job.updated_at and job.updated_at > since else []
     if not gaps and not asked and not changed:
         return Account(job, since, occurrences, runs)
     record = await records.record(job.name, min([*gaps, *asked, *changed]), now)
     jittered = await records.jittered(job, gaps)
-    return Account(job, since, ledger(job, runs, since, until, now, record, jittered), runs, record)
+    occurrences = ledger(job, runs, since, until, now, record, jittered)
+    if lost := [each.scheduled_at for each in occurrences if _is_unexplained(job, each)]:
+        silences = await records.quiet(job, [jittered.get(at, at) for at in lost])
+        quiet = [at for at in lost if jittered.get(at, at) in silences]
+        occurrences = ledger(job, runs, since, until, now, record, jittered, quiet)
+    return Account(job, since, occurrences, runs, record)
 
 
-def _may_be_asked_for(occurrence: Occurrence) -> bool:
+def _is_unexplained(job: Job, occurrence: Occurrence) -> bool:
+    """Whether the server may have been away, which the V2 scheduler has no record of."""
+    return job.is_v2 and occurrence.run is None and occurrence.verdict == "missed" and not occurrence.certain
+
+
+def _may_be_asked_for(job: Job, occurrence: Occurrence) -> bool:
     """Whether a trigger or a backfill may have started it."""
     run = occurrence.run
-    return run is not None and (not occurrence.expected or bool(occurrence.others) or run.lateness > SLACK)
+    return run is not None and (not occurrence.expected or bool(occurrence.others) or run.lateness > job.on_time)
 
 
 def last_times(job: Job, count: int, now: datetime) -> list[datetime]:

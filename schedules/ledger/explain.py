@@ -89,7 +89,7 @@ async def explain(records: Records, name: str, time: str, now: datetime, ui_url:
     return replace(
         told,
         story=its_story,
-        late=why_late(run, known.runs, job.jitter, its_story.taken_at, by_schedule=occurrence.origin in BY_SCHEDULE),
+        late=why_late(run, known.runs, job, its_story.taken_at, by_schedule=occurrence.origin in BY_SCHEDULE),
         alerts=await notices_about(records, job, occurrence, events),
         link=web_link(ui_url, records.client.namespace, run),
     )

@@ -16,7 +16,7 @@ from schedules.cron import between
 from schedules.ledger.replaced import replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from datetime import datetime
 
     from activities.account.facts import Run, Verdict
@@ -56,6 +56,7 @@ def ledger(
     now: datetime,
     record: SchedulerRecord | None = None,
     jittered: Mapping[datetime, datetime] = NOT_ASKED,
+    quiet: Collection[datetime] = (),
 ) -> list[Occurrence]:
     """The occurrences from since to until, both included, oldest first; `runs` in any order.
 
@@ -72,7 +73,7 @@ def ledger(
     return [
         _with_run(by_time[at], record, expected=at in expected)
         if at in found
-        else _without_run(Case(at, job, by_start, now, record, jittered), expected=at in expected)
+        else _without_run(Case(at, job, by_start, now, record, jittered, quiet), expected=at in expected)
         for at in sorted(expected | earlier | found)
     ]
 

@@ -51,3 +51,6 @@ class JobRecords(Protocol):
 
     async def jittered(self, job: Job, times: Sequence[datetime]) -> dict[datetime, datetime]:
         """The start that jitter gave to each of the newest of some scheduled times."""
+
+    async def quiet(self, job: Job, times: Sequence[datetime]) -> frozenset[datetime]:
+        """Those of the newest of some moments at which starts were due after which no run of the namespace started or ended until they were late."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import HistoryEventFilterType
 from temporalio.api.workflowservice.v1 import (
+    CountWorkflowExecutionsRequest,
     DescribeNamespaceRequest,
     DescribeScheduleRequest,
     DescribeWorkflowExecutionRequest,
@@ -23,6 +24,7 @@ from temporalio.service import RPCStatusCode
 
 from activities.account.history import SCHEDULER_PREFIX, SCHEDULER_TYPE, Part, part_of, record_of
 from activities.account.record import time_of
+from activities.account.silence import signs_of_life
 from activities.contract import OWNER_ATTRIBUTE
 from activities.occurrence import LAST_MOVED, occurrence_of, stamp
 from schedules.errors import ServerError, UndecodableError
@@ -59,7 +61,7 @@ CONCURRENCY = 20
 IDS_A_QUERY = 100
 MOST_ENDS, MOST_REMEMBERED_PARTS = 5_000, 500
 """Ends of runs and parts of schedulers' histories that are remembered, the newest."""
-MOST_PARTS, MOST_JITTERED = 50, 20
+MOST_PARTS, MOST_JITTERED, MOST_QUIET = 50, 20, 100
 JUST_BEFORE = timedelta(seconds=1)
 """So many histories of a scheduler are read at most; each holds some 500 of its looks."""
 
@@ -264,6 +266,17 @@ class Records:
         span = timedelta(seconds=job.times.jitter + 1)
         found = await gathered(lambda at: self._gateway.matching_times(job.name, at - JUST_BEFORE, at + span), wanted)
         return {at: came[0] for at, came in zip(wanted, found, strict=True) if came}
+
+    async def quiet(self, job: Job, times: Sequence[datetime]) -> frozenset[datetime]:
+        """See JobRecords."""
+        wanted = sorted(times)[-MOST_QUIET:]
+        counts = await gathered(lambda at: self._count(signs_of_life(at, job.on_time - job.jitter)), wanted)
+        return frozenset(at for at, count in zip(wanted, counts, strict=True) if not count)
+
+    async def _count(self, query: str) -> int:
+        request = CountWorkflowExecutionsRequest(namespace=self._namespace, query=query)
+        answer = await self._asked("count runs", self._service.count_workflow_executions, request)
+        return int(answer.count)
 
     async def executions(self, query: str) -> list[WorkflowExecutionInfo]:
         """Workflows of any kind that match a visibility query: those that go on, then those that ended last."""

@@ -10,6 +10,7 @@ from temporalio.api.enums.v1 import WorkflowExecutionStatus
 from temporalio.converter import PayloadConverter, value_to_type
 
 from activities.account.facts import Run, Status
+from activities.conflict_token import is_v2
 from activities.contract import ASKED_MEMO, BUILD_MEMO, JOB_WORKFLOW, OUTCOME_ATTRIBUTE, JobRequest
 from activities.note import MOVING
 from activities.occurrence import scheduled_time
@@ -123,6 +124,7 @@ def job_from_description(observed: ObservedSchedule, retention: timedelta | None
         next_times=without_mark(observed.times, activity.next_times),
         recent=activity.started,
         details=observed.action.details,
+        is_v2=is_v2(observed.version),
     )
 
 

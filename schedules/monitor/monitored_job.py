@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from activities.account.verdict import SLACK
 from activities.overlap import overlap_policy
 from schedules.cron.occurrences import next_after, previous_before
 from schedules.ledger.chains import chained
@@ -129,7 +128,7 @@ class MonitoredJob:
 
     def _again(self, now: datetime) -> datetime:
         """When the next start is late, unless something happens before."""
-        slack = SLACK + timedelta(seconds=self.job.times.jitter) + SECOND
+        slack = self.job.patience + SECOND
         following = next_after(self.job.times, now - slack)
         return min(following + slack if following else now + LONGEST, now + LONGEST)
 

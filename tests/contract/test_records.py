@@ -178,3 +178,14 @@ async def test_a_listed_run_waits_only_once_that_is_asked_and_an_end_has_no_resu
     assert [run.waiting for run in runs] == [False, False]
     assert [run.verdict for run in await hands.records.with_waiting(runs)] == ["waiting", "terminated"]
     assert [run.result for run in await hands.records.with_results(runs)] == [None, None]
+
+
+async def test_a_moment_is_quiet_after_which_nothing_of_the_namespace_starts_or_ends(hands: Hands, job: Job) -> None:
+    await hands.start(job.name, NINE)
+    [run] = await read(hands, job, lambda runs: len(runs) == 1)
+    moment, long_ago = run.started_at - job.on_time / 2, NINE - timedelta(days=9_000)
+    assert await hands.records.quiet(job, [moment, long_ago]) == {long_ago}
+    await hands.end(job.name, NINE)
+    [run] = await read(hands, job, lambda runs: runs[0].closed_at is not None)
+    assert run.closed_at
+    assert await hands.records.quiet(job, [run.closed_at - job.on_time / 2]) == frozenset()

@@ -41,6 +41,7 @@ class World(Records):
     job_now: Job
     runs_kept: list[Run]
     kept: SchedulerRecord
+    away: frozenset[datetime] = frozenset()
     calls: Counter[str] = field(default_factory=Counter)
     client: Any = field(default_factory=SimpleNamespace)
 
@@ -85,6 +86,9 @@ class World(Records):
 
     async def record(self, schedule_id: str, since: datetime, until: datetime) -> SchedulerRecord | None:
         return self.kept
+
+    async def quiet(self, job: Job, times: Sequence[datetime]) -> frozenset[datetime]:
+        return self.away.intersection(times)
 
     async def executions(self, query: str) -> list[Any]:
         return []
@@ -150,8 +154,9 @@ def worlds(draw: st.DrawFn) -> World:
         window=draw(st.sampled_from([None, 1800])),
         waiting=draw(st.integers(0, 2)) if any(run.closed_at is None for run in runs_kept) else 0,
         workflow_type="JobWorkflow",
+        is_v2=is_v2,
     )
-    return World(job, runs_kept, record)
+    return World(job, runs_kept, record, frozenset(BEGIN + each * HOUR for each in away))
 
 
 @st.composite

@@ -81,3 +81,19 @@ async def test_of_a_new_job_the_first_time_is_meant_where_none_is_named() -> Non
     (at,) = (await asked_for(RecordsInMemory(), new, "", NOON - MINUTE)).instants
     (found,) = (await account(RecordsInMemory(), new, at, at, NOON - MINUTE)).occurrences
     assert (found.scheduled_at, found.verdict) == (NOON, "not_yet_due")
+
+
+@pytest.mark.parametrize(("is_v2", "verdict"), [(True, "superseded"), (False, "missed")])
+@pytest.mark.parametrize("busy", [False, True])
+async def test_where_no_record_tells_the_silence_of_the_namespace_does(
+    verdict: str, *, is_v2: bool, busy: bool
+) -> None:
+    """Nothing of 12:10, and 12:20 on time: something else of the namespace went on, or nothing did."""
+    twin = RecordsInMemory()
+    twin.add(run(NOON), run(NOON + 2 * TEN))
+    if busy:
+        twin.add(run(NOON + TEN, late=40 * SECOND, id="another-2027-03-01T12:10:00Z"))
+    rule = CatchUpRequest("run_latest", "terminate_other", 60.0, 1e6)
+    given = job(overlap="terminate_other", catchup=rule, is_v2=is_v2)
+    (found,) = (await account(twin, given, NOON + TEN, NOON + TEN, LATER)).occurrences
+    assert found.verdict == ("missed" if busy else verdict)

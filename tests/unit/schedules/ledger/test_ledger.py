@@ -433,6 +433,13 @@ def test_a_start_that_was_replaced_while_it_waited_was_left_out_and_is_not_misse
     assert "until 2027-03-01T12:20:00Z took its place; overlap is cancel_other" in found.reason
 
 
+def test_a_start_is_replaced_by_one_that_runs() -> None:
+    """12:00 was at work until 12:25, and nothing ran of what came meanwhile: something else has dropped it all."""
+    runs = [run(NOON, 25 * MINUTE, status="cancelled"), run(NOON + 3 * TEN, 2 * MINUTE)]
+    found = [each.verdict for each in ledger(job(overlap="cancel_other"), runs, NOON, NOON + 2 * TEN, NOW)]
+    assert found == ["cancelled", "missed", "missed"]
+
+
 def test_what_catching_up_superseded_is_not_missed_though_the_window_was_over() -> None:
     """The server looked again at 12:45; the window of a job that wants the newest holds ten minutes."""
     away = timeline(wakes=(NOON - MINUTE, NOON + 45 * MINUTE))
@@ -506,9 +513,9 @@ def test_what_waits_is_never_older_than_a_run_that_has_come_out_of_the_queue_sin
     """Two wait behind 12:30, which waited for 12:00 itself; 12:10 does not."""
     runs = [run(NOON, 32 * MINUTE), run(NOON + 3 * TEN, None, 2 * MINUTE)]
     given, now = job(overlap="buffer_one", waiting=2), NOON + 45 * MINUTE
-    for record, old in ((timeline(), "overlap_skipped"), (None, "buffered")):
+    for record in (timeline(), None):
         found = [each.verdict for each in ledger(given, runs, NOON, now, now, record) if each.run is None]
-        assert found == [old, old, "buffered"]
+        assert found == ["overlap_skipped", "overlap_skipped", "buffered"]
 
 
 def test_after_an_outage_catching_up_has_decided_and_not_overlap() -> None:
@@ -540,3 +547,72 @@ def test_a_run_that_the_policy_ended_is_told_by_its_last_event_however_late_the_
     for ended, verdict in ((by_policy, "cancelled"), (by_hand, "terminated")):
         [first, _] = ledger(job(overlap="terminate_other"), [ended, late], NOON, NOON + TEN, NOON + 11 * MINUTE)
         assert first.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("waiting", "expected"),
+    [
+        (2, ["buffered", "overlap_skipped", "buffered", "overlap_skipped"]),
+        (1, ["buffered", "overlap_skipped", "overlap_skipped", "overlap_skipped"]),
+        (0, ["overlap_skipped"] * 4),
+    ],
+)
+def test_the_v2_scheduler_keeps_two_starts_waiting_under_buffer_one(waiting: int, expected: list[str]) -> None:
+    """12:00 took until 12:32 and kept 12:10 and 12:20 waiting; 12:30 met a full queue. 12:10 runs since, and 12:40 found a place."""
+    runs = [run(NOON, 32 * MINUTE), run(NOON + TEN, None, 22 * MINUTE)]
+    given = job(overlap="buffer_one", waiting=waiting, is_v2=True)
+    assert verdicts(given, runs, NOON + 55 * MINUTE) == [(each, True) for each in expected]
+
+
+WRITTEN = NOON + 3 * TEN
+
+
+@pytest.mark.parametrize(("written", "verdict"), [(WRITTEN, "unknown"), (NOON - TEN, "missed")])
+def test_a_queue_that_gave_a_start_up_may_have_been_paused_where_nobody_remembers(
+    written: datetime, verdict: str
+) -> None:
+    """12:00 waited for 11:50; V2 knows what was done to the schedule since it was written to last."""
+    known = SchedulerRecord(((written, FOREVER),), (Event(written, "known", paused=False),))
+    runs = [run(NOON - TEN, 15 * MINUTE), run(NOON + TEN)]
+    found = reason(job(overlap="buffer_all", is_v2=True, updated_at=written), runs, known)
+    assert (found.verdict, found.certain) == (verdict, False)
+    assert "it waited for relay-2027-03-01T11:50:00Z to end, and waits no more" in found.text
+
+
+def silent(overlap: Any, policy: Any, runs: list[Run], *, quiet: bool = True) -> Reason:
+    """Noon of a job on V2 that nobody has written to since, with no sign of life in its namespace then."""
+    known = SchedulerRecord(((NOON - HOUR, FOREVER),), (Event(NOON - HOUR, "known", paused=False),))
+    given = job(overlap=overlap, is_v2=True, catchup=CatchUpRequest(policy, overlap, 60.0, 1e6), window=10**6)
+    return why_not(Case(NOON, given, runs, NOW, known, quiet={NOON} if quiet else ()))
+
+
+@pytest.mark.parametrize("overlap", ["skip", "cancel_other", "terminate_other", "allow_all"])
+def test_on_v2_the_silence_of_the_namespace_tells_of_an_outage(overlap: str) -> None:
+    """The next start was that of 12:10."""
+    runs = [run(NOON - TEN, 5 * MINUTE), run(NOON + TEN, MINUTE, 2 * SECOND)]
+    for policy, verdict in (("run_latest", "superseded"), ("skip", "skipped")):
+        found = silent(overlap, policy, runs)
+        assert (found.verdict, found.certain) == (verdict, False)
+        assert "the server was probably away when it was due" in found.text
+    assert silent(overlap, "run_latest", runs, quiet=False).verdict == "missed"
+    assert silent(overlap, "run_latest", runs[:1]).verdict == "missed"
+
+
+def test_under_terminate_other_no_start_waits_for_another_run() -> None:
+    """11:50 was at work until 12:10 came: had the server been there, it would have ended it for 12:00."""
+    runs = [run(NOON - TEN, 2 * TEN, status="terminated"), run(NOON + TEN, MINUTE)]
+    assert silent("terminate_other", "run_latest", runs).verdict == "superseded"
+    assert silent("terminate_other", "run_latest", runs, quiet=False).verdict == "missed"
+    assert silent("cancel_other", "run_latest", runs).verdict == "overlap_skipped"
+
+
+@pytest.mark.parametrize(
+    ("ended", "v2", "told"), [(3, True, True), (3, False, False), (0, True, True), (-1, True, False), (5, True, False)]
+)
+def test_v2_lets_a_time_go_whose_jitter_is_not_over_when_a_run_ends(ended: int, *, v2: bool, told: bool) -> None:
+    """Noon was to start at 12:05; the numbers are minutes."""
+    given = job(overlap="allow_all", is_v2=v2, times=Times("UTC", intervals=(Interval(600),), jitter=360))
+    runs = [run(NOON - TEN, (10 + ended) * MINUTE)]
+    found = why_not(Case(NOON, given, runs, NOW, None, {NOON: NOON + 5 * MINUTE}))
+    assert found.verdict == "missed"
+    assert ("still waits for its jitter" in found.text) == told
