@@ -75,8 +75,7 @@ SANDBOX = SandboxedWorkflowRunner(
 )
 """For workflows of the user's own: they share with handlers what both import, which is not loaded anew for each run.
 
-Ours run outside of it (`sandboxed=False`), which saves a sixth of the worker's processor time for a run: that they ask for no
-clock and no chance is a contract of imports.
+Ours run outside of it (`sandboxed=False`) and take a sixth less of the worker's time: a contract of imports keeps clock and chance from them.
 """
 OFFER_SECONDS = 3.0
 """That the other workers of a task queue have to say whether they can run a step which this one cannot."""

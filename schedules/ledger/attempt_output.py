@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 LIVE_PLACE = 2
 """Among the details of a heartbeat: what a function reported, places that were masked in it, what the step has put out so far."""
 STREAMS = ("request", "status", "body", "stdout", "stderr", "whole", "log", "traceback", "error")
+READ = ("stdout", "stderr", "log", "body")
+"""The streams that a program writes for people."""
 
 Stream = tuple[str, str]
 
@@ -35,12 +37,21 @@ async def of_result(attempt: int, given: Payloads, converter: DataConverter) -> 
     """Of an attempt that succeeded, from the StepResult that it gave back."""
     values = await _values(given, converter)
     result = values[0] if values and isinstance(values[0], dict) else {}
-    output = result.get("output")
+    return Printed(attempt, streams_of(result.get("output"), result.get("log")))
+
+
+def streams_of(output: Any, log: Any) -> tuple[Stream, ...]:
+    """Of an attempt that succeeded: what it put out, or else the value that it returned, and what it logged."""
     streams = _streams(output) if isinstance(output, dict) else ()
     if not streams and output is not None:
         streams = (("returned", _text(output)),)
-    log = result.get("log")
-    return Printed(attempt, (*streams, *_streams({"log": log})))
+    return (*streams, *_streams({"log": log}))
+
+
+def last_line(streams: Sequence[Stream]) -> str:
+    """The last line that is not blank of the last stream that people read; "" for none."""
+    texts = [text.rstrip() for name, text in streams if name in READ and text.strip()]
+    return texts[-1].rsplit("\n", 1)[-1] if texts else ""
 
 
 async def of_failure(attempt: int, failure: Failure, converter: DataConverter) -> Printed:

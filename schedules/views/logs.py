@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from activities.contract import RUN_STEP
 from activities.occurrence import stamp
+from schedules.ledger.attempt_output import READ
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,7 +75,7 @@ def last_lines(step: StepStory) -> Iterator[tuple[str, str]]:
     """The last lines of each stream of the newest attempt that put something out, each with its stream."""
     newest = next((each for each in reversed(step.printed) if each.streams), None)
     for name, text in newest.streams if newest else ():
-        if name in {"stdout", "stderr", "log", "body"}:
+        if name in READ:
             yield from ((name, line) for line in text.rstrip().split("\n")[-LAST_LINES:] if line.strip())
 
 

@@ -15,12 +15,15 @@ from temporalio.service import RPCError
 from activities.contract import OWNER_ATTRIBUTE
 from activities.occurrence import STAMP_LENGTH, job_of, occurrence_of
 from schedules.errors import UndecodableError
+from schedules.ledger.attempt_output import last_line, streams_of
 from schedules.ledger.run_result import job_result
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from temporalio.client import Client
+
+    from activities.contract import JobResult
 
 PAUSE = 0.5
 PATIENCE = timedelta(seconds=3)
@@ -30,7 +33,10 @@ LOOK_BACK = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """One occurrence that has ended; seconds where nothing else is said, None where its end does not tell."""
+    """One occurrence that has ended; seconds where nothing else is said, None where its end does not tell.
+
+    `printed` is the last line that its steps put out, of one that succeeded.
+    """
 
     job: str
     scheduled_at: str
@@ -39,6 +45,7 @@ class FinishedRun:
     attempts: int | None = None
     duration: float | None = None
     reason: str = ""
+    printed: str = ""
 
 
 async def finished_runs(
@@ -89,10 +96,22 @@ async def _finished(client: Client, execution: WorkflowExecution) -> FinishedRun
     try:
         async for event in handle.fetch_history_events(event_filter_type=only_the_end, rpc_timeout=PATIENCE):
             if result := await job_result(event, client.data_converter):
-                return FinishedRun(
-                    job, scheduled_at, result.outcome, result.lateness, result.attempts, result.duration, result.reason
-                )
+                return _of_result(job, scheduled_at, result)
     except UndecodableError as error:
         reason = str(error)
     status = execution.status.name.lower() if execution.status else "unknown"
     return FinishedRun(job, scheduled_at, "cancelled" if status == "canceled" else status, reason=reason)
+
+
+def _of_result(job: str, scheduled_at: str, result: JobResult) -> FinishedRun:
+    lines = (last_line(streams_of(step.output, step.log)) for step in reversed(result.steps))
+    return FinishedRun(
+        job,
+        scheduled_at,
+        result.outcome,
+        result.lateness,
+        result.attempts,
+        result.duration,
+        result.reason,
+        printed="" if result.reason else next(filter(None, lines), ""),
+    )

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from worker.dev.feed import FinishedRun
 
 ROWS = 20
+LATE = 1.0
+"""Seconds from which a start is called late."""
 COLOURS = {"succeeded": "green", "failed": "red", "timed_out": "red", "cancelled": "yellow"}
 
 
@@ -42,25 +44,40 @@ def line(finished: FinishedRun) -> str:
         f"{finished.job} {finished.scheduled_at} {finished.outcome} lateness={_seconds(finished.lateness)} "
         f"attempts={_or_dash(finished.attempts)} duration={_seconds(finished.duration)}"
     )
-    return _plain(f"{text} {finished.reason}").rstrip()
+    return _plain(f"{text} {finished.reason or finished.printed}").rstrip()
 
 
 def _table(rows: deque[FinishedRun], footer: str) -> Table:
+    from rich.box import SIMPLE_HEAD
     from rich.table import Column, Table
     from rich.text import Text
 
-    whole = Column("scheduled time", no_wrap=True, min_width=len("2027-03-01T13:00:00Z"))
-    table = Table("job", whole, "lateness", "outcome", "attempts", "duration", caption=Text(_plain(footer)))
+    table = Table(
+        Column("job", overflow="fold"),
+        Column("scheduled time", no_wrap=True, min_width=len("2027-03-01T13:00:00Z")),
+        "outcome",
+        Column("duration", no_wrap=True),
+        Column("printed, or why", no_wrap=True, overflow="ellipsis", ratio=1, min_width=len("printed, or why")),
+        caption=Text(_plain(footer)),
+        box=SIMPLE_HEAD,
+        padding=(0, 1),
+    )
     for run in rows:
         table.add_row(
             Text(_plain(run.job)),
             Text(_plain(run.scheduled_at)),
-            _seconds(run.lateness),
-            Text(_plain(run.outcome), style=COLOURS.get(run.outcome, "")),
-            _or_dash(run.attempts),
+            Text(_plain(_outcome(run)), style=COLOURS.get(run.outcome, "")),
             _seconds(run.duration),
+            Text(_plain(run.reason or run.printed)),
         )
     return table
+
+
+def _outcome(run: FinishedRun) -> str:
+    """With what is out of the usual: a start that was late, and attempts after the first."""
+    late = f", {run.lateness:.0f} s late" if run.lateness is not None and run.lateness >= LATE else ""
+    again = f", {run.attempts} attempts" if run.attempts is not None and run.attempts > 1 else ""
+    return f"{run.outcome}{late}{again}"
 
 
 def _plain(text: str) -> str:

@@ -61,7 +61,7 @@ async def test_every_way_to_end_is_shown_once(server: DevServer, client: Client,
         worker(server.address, cwd=tmp_path, task_queue=name, allow_commands="true"),
         feed(client, owner) as shown,
     ):
-        await start_owned(client, request(job=name), owner, 1)
+        await start_owned(client, request(params=shell("echo one; echo two"), job=name), owner, 1)
         await until_shown(shown, 1)
         await start_owned(client, request(params=shell("exit 3"), job=name), owner, 2)
         await until_shown(shown, 2)
@@ -77,6 +77,7 @@ async def test_every_way_to_end_is_shown_once(server: DevServer, client: Client,
         ("04", "terminated"),
     ]
     assert {run.job for run in shown} == {name}
+    assert [run.printed for run in shown] == ["two", "", "", ""]
     assert [(run.attempts, run.duration is None) for run in shown] == [
         (1, False),
         (1, False),
@@ -113,6 +114,6 @@ async def test_a_server_that_is_away_for_a_while_interrupts_the_feed_and_does_no
                         await asyncio.sleep(0.05)
                 servers.enter_context(dev_server(port=first.port, database=database))
                 async with worker(first.address, cwd=tmp_path, task_queue=name, allow_commands="true"):
-                    await start_owned(client, request(job=name), owner, 1)
+                    await start_owned(client, request(params=shell("echo one; echo two"), job=name), owner, 1)
                     await until_shown(shown, 1)
     assert [run.outcome for run in shown] == ["succeeded"]

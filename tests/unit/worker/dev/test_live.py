@@ -34,6 +34,19 @@ def test_a_run_is_one_line_with_its_facts() -> None:
     assert shown == ("sync 2027-03-01T13:00:00Z failed lateness=0.25s attempts=2 duration=1.50s step run: exit code 3")
 
 
+def test_a_run_that_succeeded_shows_what_it_printed_last() -> None:
+    quiet = {"outcome": "succeeded", "attempts": 1, "printed": "12 invoices sent"}
+    assert line(run(**quiet)).endswith(" duration=1.50s 12 invoices sent")
+    assert "12 invoices sent" in on_screen(run(**quiet), width=80)
+
+
+def test_the_table_says_why_a_run_failed_and_names_what_is_out_of_the_usual() -> None:
+    shown = on_screen(run(lateness=42.0, attempts=3, reason="step run: exit code 3"))
+    assert "failed, 42 s late, 3 attempts" in shown
+    assert "step run: exit code 3" in shown
+    assert "failed " in on_screen(run(lateness=0.9, attempts=1))
+
+
 def test_what_is_not_known_is_a_dash() -> None:
     shown = line(run(outcome="terminated", lateness=None, attempts=None, duration=None))
     assert shown == "sync 2027-03-01T13:00:00Z terminated lateness=- attempts=- duration=-"
@@ -51,8 +64,10 @@ def test_the_scheduled_time_is_whole_on_80_columns() -> None:
 
 
 def test_rich_markup_in_names_is_shown_and_not_obeyed() -> None:
-    shown = on_screen(run(job=HOSTILE, scheduled_at=HOSTILE, outcome=HOSTILE), footer=HOSTILE)
-    assert shown.count(HOSTILE) == 4
+    shown = on_screen(
+        run(job=HOSTILE, scheduled_at=HOSTILE, outcome=HOSTILE, reason=HOSTILE), footer=HOSTILE, width=400
+    )
+    assert shown.count(HOSTILE) == 5
 
 
 def test_the_table_sends_no_commands_of_names_to_the_terminal() -> None:
