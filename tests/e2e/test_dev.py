@@ -86,9 +86,9 @@ async def test_it_ends_by_itself_after_the_given_time_with_one_line_for_each_fin
 async def test_at_a_terminal_it_shows_a_table_and_ctrl_c_ends_it_in_order(tmp_path: Path) -> None:
     hidden, shown = "\x1b[?25l", "\x1b[?25h"
     async with at_terminal("worker.dev", write_jobs(tmp_path, tick={}), cwd=tmp_path) as screen:
-        row = re.compile(r"tick +\S+Z +succeeded\S* +[^\n]*\d+\.\d\ds")
+        row = re.compile(r"│ tick +│ \S+Z +│ +\d+\.\d\ds +│ succeeded +│ 1 +│ +\d+\.\d\ds +│")
         await screen.until(lambda: row.search(screen.text), timeout=90)
-        for heading in ("job", "scheduled time", "outcome", "duration", "printed, or why"):
+        for heading in ("job", "scheduled time", "lateness", "outcome", "attempts", "duration"):
             assert heading in screen.text
         assert hidden in screen.raw
         assert not RUN_LINE.search(screen.text)

@@ -7,16 +7,19 @@ from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from activities.steps.output import cut_end
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rich.console import Group
     from rich.table import Table
 
     from worker.dev.feed import FinishedRun
 
 ROWS = 20
-LATE = 1.0
-"""Seconds from which a start is called late."""
+JOBS, MAX_SAID = 6, 200
+"""Jobs whose last words are shown, and characters of each."""
 COLOURS = {"succeeded": "green", "failed": "red", "timed_out": "red", "cancelled": "yellow"}
 
 
@@ -29,11 +32,11 @@ def live_runs(footer: Callable[[], str]) -> Iterator[Callable[[FinishedRun], Non
     from rich.live import Live
 
     rows: deque[FinishedRun] = deque(maxlen=ROWS)
-    with Live(_table(rows, footer()), auto_refresh=False) as live:
+    with Live(_screen(rows, footer()), auto_refresh=False) as live:
 
         def show(finished: FinishedRun) -> None:
             rows.append(finished)
-            live.update(_table(rows, footer()), refresh=True)
+            live.update(_screen(rows, footer()), refresh=True)
 
         yield show
 
@@ -47,37 +50,43 @@ def line(finished: FinishedRun) -> str:
     return _plain(f"{text} {finished.reason or finished.printed}").rstrip()
 
 
-def _table(rows: deque[FinishedRun], footer: str) -> Table:
-    from rich.box import SIMPLE_HEAD
+def _screen(rows: deque[FinishedRun], footer: str) -> Group:
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(_table(rows), _last_words(rows), Text(_plain(footer), style="dim"))
+
+
+def _last_words(rows: deque[FinishedRun]) -> Table:
+    """What the newest run of each job printed last, or why it did not succeed."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("job", "printed last, or why it failed", box=None, padding=(0, 2, 0, 0))
+    newest = {run.job: run for run in rows}
+    for run in sorted(newest.values(), key=lambda run: run.scheduled_at)[-JOBS:]:
+        if said := run.reason or run.printed:
+            table.add_row(Text(_plain(run.job)), Text(cut_end(_plain(said), MAX_SAID)))
+    return table
+
+
+def _table(rows: deque[FinishedRun]) -> Table:
     from rich.table import Column, Table
     from rich.text import Text
 
-    table = Table(
-        Column("job", overflow="fold"),
-        Column("scheduled time", no_wrap=True, min_width=len("2027-03-01T13:00:00Z")),
-        "outcome",
-        Column("duration", no_wrap=True),
-        Column("printed, or why", no_wrap=True, overflow="ellipsis", ratio=1, min_width=len("printed, or why")),
-        caption=Text(_plain(footer)),
-        box=SIMPLE_HEAD,
-        padding=(0, 1),
-    )
+    whole = Column("scheduled time", no_wrap=True, min_width=len("2027-03-01T13:00:00Z"))
+    outcome = Column("outcome", min_width=len("succeeded"))
+    table = Table("job", whole, "lateness", outcome, "attempts", "duration")
     for run in rows:
         table.add_row(
             Text(_plain(run.job)),
             Text(_plain(run.scheduled_at)),
-            Text(_plain(_outcome(run)), style=COLOURS.get(run.outcome, "")),
+            _seconds(run.lateness),
+            Text(_plain(run.outcome), style=COLOURS.get(run.outcome, "")),
+            _or_dash(run.attempts),
             _seconds(run.duration),
-            Text(_plain(run.reason or run.printed)),
         )
     return table
-
-
-def _outcome(run: FinishedRun) -> str:
-    """With what is out of the usual: a start that was late, and attempts after the first."""
-    late = f", {run.lateness:.0f} s late" if run.lateness is not None and run.lateness >= LATE else ""
-    again = f", {run.attempts} attempts" if run.attempts is not None and run.attempts > 1 else ""
-    return f"{run.outcome}{late}{again}"
 
 
 def _plain(text: str) -> str:

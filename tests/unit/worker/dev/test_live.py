@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections import deque
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from worker.dev.feed import FinishedRun
-from worker.dev.live import _table, line, live_runs
+from worker.dev.live import _screen, line, live_runs
 
 HOSTILE = "[red]x[/red] [link=file:///etc]y[/link] [/]"
 
@@ -24,7 +25,7 @@ def run(**fields: Any) -> FinishedRun:
 
 def on_screen(*runs: FinishedRun, footer: str = "", width: int = 200) -> str:
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system="truecolor")
-    console.print(_table(deque(runs), footer))
+    console.print(_screen(deque(runs), footer))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -37,14 +38,17 @@ def test_a_run_is_one_line_with_its_facts() -> None:
 def test_a_run_that_succeeded_shows_what_it_printed_last() -> None:
     quiet = {"outcome": "succeeded", "attempts": 1, "printed": "12 invoices sent"}
     assert line(run(**quiet)).endswith(" duration=1.50s 12 invoices sent")
-    assert "12 invoices sent" in on_screen(run(**quiet), width=80)
+    for said in ("sync", "succeeded", "12 invoices sent"):
+        assert said in on_screen(run(**quiet), width=80)
 
 
-def test_the_table_says_why_a_run_failed_and_names_what_is_out_of_the_usual() -> None:
-    shown = on_screen(run(lateness=42.0, attempts=3, reason="step run: exit code 3"))
-    assert "failed, 42 s late, 3 attempts" in shown
+def test_under_the_table_stands_what_the_newest_run_of_a_job_printed_or_why_it_failed() -> None:
+    shown = on_screen(
+        run(reason="step run: exit code 3"), run(job="hello", outcome="succeeded", printed="hi"), width=80
+    )
     assert "step run: exit code 3" in shown
-    assert "failed " in on_screen(run(lateness=0.9, attempts=1))
+    assert re.search(r"hello +hi", shown)
+    assert "exit code 3" not in on_screen(run(reason="exit code 3"), run(outcome="succeeded", printed="hi"), width=80)
 
 
 def test_what_is_not_known_is_a_dash() -> None:
@@ -67,7 +71,7 @@ def test_rich_markup_in_names_is_shown_and_not_obeyed() -> None:
     shown = on_screen(
         run(job=HOSTILE, scheduled_at=HOSTILE, outcome=HOSTILE, reason=HOSTILE), footer=HOSTILE, width=400
     )
-    assert shown.count(HOSTILE) == 5
+    assert shown.count(HOSTILE) == 6
 
 
 def test_the_table_sends_no_commands_of_names_to_the_terminal() -> None:
