@@ -35,11 +35,12 @@ class NoPodmanError(Exception):
     """Why there is none here."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Podman:
     """A running service."""
 
     folder: Path
+    _process: GuardedProcess | None = None
 
     @property
     def socket(self) -> str:
@@ -57,6 +58,21 @@ class Podman:
             cwd=self.folder,
         )
         return done.stdout.decode()
+
+    def start(self) -> None:
+        """The service, until it answers on its socket."""
+        argv = ["podman", *_places(self.folder), "system", "service", "--time", "0", f"unix://{self.socket}"]
+        with (self.folder / "log").open("ab") as log:
+            self._process = GuardedProcess(
+                argv, grace=5, stdout=log, stderr=log, env=_environ(self.folder), cwd=str(self.folder)
+            )
+        _until_up(self)
+
+    def end(self) -> None:
+        """The service alone: its containers go on."""
+        if self._process:
+            self._process.end(20)
+        Path(self.socket).unlink(missing_ok=True)
 
     def containers(self) -> list[dict[str, Any]]:
         """All that there are, running or not, with what the engine tells everybody of each."""
@@ -77,15 +93,12 @@ def podman_service() -> Iterator[Podman]:
     try:
         podman.run("import", "-", IMAGE, stdin=_root_of(folder, busybox))
         podman.run("run", "--rm", "--network", "none", IMAGE, "true")
-        argv = ["podman", *_places(folder), "system", "service", "--time", "0", f"unix://{podman.socket}"]
-        with (folder / "log").open("wb") as log:
-            process = GuardedProcess(argv, grace=5, stdout=log, stderr=log, env=_environ(folder), cwd=str(folder))
         try:
-            _until_up(podman)
+            podman.start()
             yield podman
         finally:
             podman.run("rm", "--all", "--force", "--time", "0")
-            process.end(20)
+            podman.end()
     except subprocess.CalledProcessError as error:
         raise NoPodmanError(f"podman cannot run containers here: {error.stderr.decode()[-300:]}") from None
     finally:

@@ -94,6 +94,25 @@ async def test_what_ended_while_its_worker_was_dead_gives_the_next_all_of_its_ou
     assert "goes on with the container of an earlier attempt" in result.log
 
 
+async def test_a_restart_of_the_engine_costs_an_attempt_and_never_a_second_container(step: Step, folder: Path) -> None:
+    mounts = [f"{folder}:/data"]
+    async with step.worker() as worker:
+        running = asyncio.create_task(worker.run(step.call("sh", "-c", COUNT, mounts=mounts)))
+        await until(lambda: _at(step, 1))
+        step.podman.end()
+        try:
+            with pytest.raises(ApplicationError, match=r"the container engine stopped|no container engine answers"):
+                await running
+            with pytest.raises(ApplicationError, match="no container engine answers"):
+                await worker.run(step.call("sh", "-c", COUNT, mounts=mounts))
+        finally:
+            step.podman.start()
+    result = await step.run("sh", "-c", COUNT, mounts=mounts)
+    assert _numbers(result.output["stdout"], "line") == list(range(LINES))
+    assert result.output["rows"] == 7
+    assert (folder / "marks").read_text() == "began\n"
+
+
 async def test_a_container_that_failed_under_a_dead_worker_fails_the_next_attempt_and_is_not_run_again(
     step: Step, folder: Path
 ) -> None:
