@@ -49,7 +49,11 @@ def main(arguments: Sequence[str] | None = None, verbs: Verbs = VERBS) -> NoRetu
     """Entry point of the command; `verbs` may be more than ours."""
     words = sys.argv[1:] if arguments is None else arguments
     installed = not sys.argv[0].endswith("__main__.py")
-    name = "tickwright" if installed else "python -m schedules"
+    run(command_parser(words, verbs, "tickwright" if installed else "python -m schedules"), words)
+
+
+def command_parser(words: Sequence[str], verbs: Verbs, name: str) -> argparse.ArgumentParser:
+    """The parser of a command line, with the options of the verb in it alone."""
     parser = argparse.ArgumentParser(prog=name, description="Declarative, durable cron on Temporal.")
     parser.add_argument("--version", action="version", version=f"{name} {__version__}")
     parsers = parser.add_subparsers(title="verbs", required=True, metavar="VERB")
@@ -57,7 +61,7 @@ def main(arguments: Sequence[str] | None = None, verbs: Verbs = VERBS) -> NoRetu
         added = parsers.add_parser(verb, help=summary)
         if verb in words:
             import_module(module).configure(added)
-    run(parser, words)
+    return parser
 
 
 if __name__ == "__main__":

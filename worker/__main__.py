@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, NoReturn
 
+from schedules.console.help import LinesFormatter
 from worker.process.init import split_from_init
 from worker.process.loading import light_loading
 
@@ -40,7 +41,7 @@ def execute(_: argparse.Namespace) -> int:
     return 0
 
 
-class _WithSettings(argparse.RawDescriptionHelpFormatter):
+class _WithSettings(LinesFormatter):
     """Loads the settings for whoever asks for help, and for nobody else."""
 
     def add_text(self, text: str | None) -> None:

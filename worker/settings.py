@@ -94,7 +94,7 @@ class WorkerSettings(BaseModel):
     secrets_dir: DirectoryPath | None = Field(None, description="Folder with a file NAME for each ${secret:NAME}.")
     outputs_dir: DirectoryPath | None = Field(
         None,
-        description="Folder for the whole output of commands and containers, if it is longer than 8 KiB; by default only its ends are kept.",
+        description="Folder for the whole output of commands and containers, if it is longer than 9 KiB; by default only its ends are kept.",
     )
     http_address: Annotated[tuple[str, int], BeforeValidator(_address)] = Field(
         ("127.0.0.1", 9464), description="Address for /livez, /startupz, /readyz and /metrics."
@@ -219,7 +219,7 @@ def _nearest(name: str, prefix: str = "") -> str:
     """Advice for an unknown name, written as it was: with a prefix in upper case."""
     close = nearest(name.removeprefix(prefix), _known() if prefix else WorkerSettings.model_fields)[:1]
     shown = [prefix + word.upper() if prefix else word for word in close]
-    return f"did you mean {shown[0]}?" if shown else "`python -m worker --help` lists them all"
+    return f"did you mean {shown[0]}?" if shown else "`tickwright worker --help` lists them all"
 
 
 def _problem(error: ErrorDetails) -> str:

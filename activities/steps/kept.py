@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from activities.steps.redact import Redactor
 
 HEAD, TAIL = 1024, 8 * 1024
-"""Bytes that people are shown of what is longer than TAIL."""
+"""Bytes that people are shown of what is longer than both together."""
 _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
@@ -44,8 +44,9 @@ class Kept:
 
         No rest of a secret stands at the cuts; whole secrets are still in it.
         """
-        if self.size <= TAIL:
-            return self._data.decode(errors="replace")
+        if self.size <= HEAD + TAIL:
+            before = self._head[: self.size - len(self._data)]
+            return (before + self._data).decode(errors="replace")
         head = redactor.without_rest(_whole_end(bytes(self._head)).decode(errors="replace"), at_start=False)
         mark = f"\n… [{size_text(self.size)} in all, the first 1 KiB and the last 8 KiB kept] …\n"
         return head + mark + self.end(redactor, TAIL)

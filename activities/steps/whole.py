@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import TYPE_CHECKING
 
-from activities.steps.kept import TAIL, size_text
+from activities.steps.kept import HEAD, TAIL, size_text
 
 if TYPE_CHECKING:
     from activities.steps.attempt import Attempt
@@ -42,7 +42,7 @@ class Whole:
 
     def put(self, attempt: Attempt, stream: str) -> str:
         """Where the whole output is, or why it is not; empty where the result has all of it. Blocks."""
-        if self._size <= TAIL:
+        if self._size <= HEAD + TAIL:
             return ""
         path = self._folder / place_of(attempt, stream)
         if not self._fault:

@@ -41,7 +41,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--quiet", action="store_true", help="print nothing if the occurrence has already started elsewhere"
     )
     parser.usage = (
-        f"{parser.prog} [-h] [--at T] [--if-unreachable {{skip,run}}] [--no-output] [--quiet] JOB -- COMMAND…"
+        f"{parser.prog} [-h] [--at T] [--if-unreachable {{skip,run}}]\n"
+        f"{' ' * len(f'usage: {parser.prog}')} [--no-output] [--quiet] JOB -- COMMAND…"
     )
     parser.set_defaults(execute=execute, command=[])
     known = parser.parse_known_args

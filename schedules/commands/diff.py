@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schedules.commands import sync
-from schedules.errors import SettingsError
+from schedules.commands.options.specs import spec_options
 
 if TYPE_CHECKING:
     import argparse
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `sync` on `parser`."""
-    sync.configure(parser)
+    """Declares the options of `sync` that a plan has on `parser`."""
     parser.description = "Show what a sync of the spec files would change, and change nothing: `sync --dry-run`."
-    parser.set_defaults(execute=execute, dry_run=True)
-
-
-def execute(options: argparse.Namespace) -> int:
-    """Runs the command; its exit code. Raises TickwrightError for what ends it early."""
-    if options.apply_plan:
-        raise SettingsError("--apply-plan changes schedules; give it to `sync`")
-    return sync.execute(options)
+    parser.epilog = "Exit codes: 0 done or in sync; 1 something failed; 2 the spec, a setting or the command line is wrong; 3 --check found changes."
+    spec_options(parser)
+    look = parser.add_mutually_exclusive_group()
+    look.add_argument("--check", action="store_true", help="exit with 3 if anything would change")
+    look.add_argument("--plan-out", metavar="F", help="write the plan to the file F for `sync --apply-plan`")
+    sync.plan_options(parser)
+    parser.set_defaults(execute=sync.execute, dry_run=True, apply_plan=None)

@@ -35,7 +35,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help="file, folder of files, or - for standard input")
     parser.add_argument(
-        "--from", dest="kind", choices=FORMATS, help="format (default: recognised from the file, if there is no doubt)"
+        "--from",
+        dest="kind",
+        choices=FORMATS,
+        metavar="FORMAT",
+        help=f"{', '.join(FORMATS)} (default: recognised from the file, if there is no doubt)",
     )
     parser.add_argument(
         "--timezone",

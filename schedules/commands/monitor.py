@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from schedules.commands.options.selection import selected, selection_options
 from schedules.commands.options.serving import address_of, guard_of, interval_of, serving_options
+from schedules.console.help import LinesFormatter
 from schedules.console.terminal import run
 from schedules.serve.access import TOKEN, TOKEN_FILE
 
@@ -14,19 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 USUAL_ADDRESS = "127.0.0.1:9465"
-EPILOG = f"""\
-It keeps nothing, so it may be restarted and run twice. {TOKEN}, or a file in {TOKEN_FILE}, makes /metrics ask for
-`Authorization: Bearer …`. The connection is that of the temporal CLI. With PATHs it also tells which schedules are missing or
-differ from the files, which are read once: restart it with the files.
-Exit codes: 0 told to stop; 1 it cannot listen; 2 the command line, a setting or a spec is wrong.
-"""
+EPILOG = (
+    f"It keeps nothing, so it may be restarted and run twice. {TOKEN}, or a file in {TOKEN_FILE}, makes /metrics ask for "
+    "`Authorization: Bearer …`. The connection is that of the temporal CLI. With PATHs it also tells which schedules are missing or "
+    "differ from the files, which are read once: restart it with the files.\n"
+    "Exit codes: 0 told to stop; 1 it cannot listen; 2 the command line, a setting or a spec is wrong.\n"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options on `parser`."""
     parser.description = "Serve metrics of every job for Prometheus, until it is stopped."
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = LinesFormatter
     selection_options(parser)
     serving_options(parser, USUAL_ADDRESS, "/metrics, /livez and /readyz")
     parser.set_defaults(execute=execute)

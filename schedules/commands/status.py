@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         default="",
         metavar="S,…",
-        help="for scripts: exit with 4 if a job is in one of these states, such as failing,missing,late",
+        help="for scripts: exit with 4 if a job is in one of these states, such as failing,late; missing needs a PATH",
     )
     output_option(parser)
     parser.epilog = f"{EPILOG} 4: a job is in a state of --fail-on."
@@ -57,7 +57,12 @@ def execute(options: argparse.Namespace) -> int:
     """Runs the command; its exit code. Raises TickwrightError for what ends it early."""
     if options.watch and options.output == "json":
         raise SettingsError("--watch does not go with --output json; leave one of them out")
-    wanted, meant = _states(options.fail_on), selected(options)
+    wanted = _states(options.fail_on)
+    if "missing" in wanted and not options.paths:
+        raise SettingsError(
+            "--fail-on missing: a job is missing if it is in the spec files and not on the server; write their PATH, too"
+        )
+    meant = selected(options)
 
     async def work(records: Records, now: datetime) -> int:
         if options.watch:

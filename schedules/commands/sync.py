@@ -35,12 +35,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     look = parser.add_mutually_exclusive_group()
     look.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
     look.add_argument("--check", action="store_true", help="like --dry-run, and exit with 3 if anything would change")
-    look.add_argument("--plan-out", metavar="FILE", help="like --dry-run, and write the plan to FILE for --apply-plan")
+    look.add_argument(
+        "--plan-out", metavar="F", help="like --dry-run, and write the plan to the file F for --apply-plan"
+    )
     look.add_argument(
         "--apply-plan",
-        metavar="FILE",
-        help="apply the plan of FILE; exit with 1 if the specs or the server have changed since, with 2 if the file was edited",
+        metavar="F",
+        help="apply the plan in the file F; exit with 1 if the specs or the server have changed since, with 2 if the file was edited",
     )
+    plan_options(parser)
+    parser.set_defaults(execute=execute)
+
+
+def plan_options(parser: argparse.ArgumentParser) -> None:
+    """What decides about a plan, whether or not it is applied."""
     parser.add_argument(
         "--no-prune",
         action="store_true",
@@ -94,7 +102,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="json, markdown: one document on stdout, for a program or for a comment on a pull request",
     )
-    parser.set_defaults(execute=execute)
 
 
 def execute(options: argparse.Namespace) -> int:

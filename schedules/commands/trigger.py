@@ -47,7 +47,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--overlap",
         choices=OVERLAPS,
-        help="overlap policy of this run (default: the job's own); not with --scheduled-at or --set",
+        metavar="POLICY",
+        help=f"overlap policy of this run: {', '.join(OVERLAPS)} (default: the job's own); not with --scheduled-at or --set",
     )
     parser.add_argument("--wait", action="store_true", help="follow the run to its end: 0 if it succeeded, 1 otherwise")
     output_option(parser)

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 _LONGEST = 60
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*(?:[@-~]|\Z)"  # colours and moves of the cursor (CSI)
+    r"|(?:\x1b[]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c|\x1b?\Z)?"  # titles, links and the like (OSC)
+    r"|\x1b(?:[ -/]*(?:[0-Z\\^-~]|\Z))"
+)
+_LINE_ENDS = re.compile(r"\r*\n|\r+")
 
 
 def shown(value: object) -> str:
@@ -30,6 +37,15 @@ def shown(value: object) -> str:
 def printable(text: str) -> str:
     """One line that shows as it is: what others wrote on the server may hold anything."""
     return "".join(char if char.isprintable() else "␣" for char in text)
+
+
+def output_text(text: str) -> str:
+    """Lines of a program as a terminal may show them: without colours and other escape sequences, each line on its own.
+
+    Of a text that grows, what is shown grows, too.
+    """
+    lines = _LINE_ENDS.sub("\n", _ESCAPES.sub("", text))
+    return "".join(char if char.isprintable() or char in "\n\t" else "␣" for char in lines)
 
 
 def some_of(names: Sequence[str], most: int) -> str:

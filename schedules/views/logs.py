@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from activities.contract import RUN_STEP
 from activities.occurrence import stamp
 from schedules.ledger.attempt_output import READ
+from schedules.text.shown import output_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,7 +77,8 @@ def last_lines(step: StepStory) -> Iterator[tuple[str, str]]:
     newest = next((each for each in reversed(step.printed) if each.streams), None)
     for name, text in newest.streams if newest else ():
         if name in READ:
-            yield from ((name, line) for line in text.rstrip().split("\n")[-LAST_LINES:] if line.strip())
+            lines = output_text(text).rstrip().split("\n")
+            yield from ((name, line) for line in lines[-LAST_LINES:] if line.strip())
 
 
 @dataclass
@@ -109,6 +111,7 @@ class LogText:
         return text
 
     def _add(self, key: Key, said: str, state: str) -> str:
+        said = output_text(said)
         new = _after(self._shown.get(key, ""), said)
         self._shown[key] = said
         if not new:
@@ -117,8 +120,7 @@ class LogText:
         words = (step, f"attempt {attempt}" if attempt else "", state, stream)
         head = "" if key == self._last else f"── {' · '.join(word for word in words if word)}\n"
         self._last = key
-        clean = "".join(char if char.isprintable() or char in "\n\t" else "␣" for char in new)
-        return head + clean + ("" if clean.endswith("\n") else "\n")
+        return head + new + ("" if new.endswith("\n") else "\n")
 
 
 def _after(before: str, now: str) -> str:

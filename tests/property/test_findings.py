@@ -173,6 +173,22 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("command-variable", {"run": {"command": ["tar", "czf", "~/b.tgz", "/etc"]}}, "no shell replaces"),
     ("command-variable", {"run": {"command": ["tar", "czf", "b-`date`.tgz", "/etc"]}}, "no shell replaces"),
     ("shell-pipe", {"run": {"command": {"argv": ["pg_dump shop | gzip > x"], "shell": True}}}, "a pipe succeeds if"),
+    *(
+        ("shell-pipe", {"run": {"command": [*words, "a | b"]}}, "a pipe succeeds if")
+        for words in (
+            ["bash", "-c"],
+            ["sh", "-c"],
+            ["/bin/bash", "-ec"],
+            ["/usr/bin/env", "bash", "-lc"],
+            ["bash", "-euxc"],
+            ["bash", "-e", "-u", "-c"],
+            ["bash", "-c", "-e"],
+            ["bash", "-o", "errexit", "-c"],
+        )
+    ),
+    ("shell-pipe", {"run": {"container": {"image": "i", "command": ["sh", "-c", "a | b"]}}}, "a pipe succeeds if"),
+    ("shell-pipe", {"run": {"container": {"image": "i", "command": ["sh"], "args": ["-c", "a|b"]}}}, "a pipe succeeds"),
+    ("shell-background", {"run": {"command": ["bash", "-c", "nohup ./x.sh"]}}, "killed when the shell ends"),
     ("shell-background", {"run": {"command": {"argv": ["nohup ./x.sh"], "shell": True}}}, "killed when the shell ends"),
     (
         "shell-background",
@@ -270,6 +286,12 @@ def test_a_finding_fires_and_is_switched_off_for_the_job(kind: str, fields: dict
         ("command-variable", {"run": {"command": ["echo", "costs 5$", "a~b"]}}),
         ("shell-pipe", {"run": {"command": {"argv": ["set -o pipefail; a | b"], "shell": True}}}),
         ("shell-pipe", {"run": {"command": {"argv": ["a || grep 'b|c' d >| e"], "shell": True}}}),
+        ("shell-pipe", {"run": {"command": ["bash", "-o", "pipefail", "-c", "a | b"]}}),
+        ("shell-pipe", {"run": {"command": ["bash", "-eo", "pipefail", "-c", "a | b"]}}),
+        ("shell-pipe", {"run": {"command": ["bash", "-c", "set -euo pipefail; a | b"]}}),
+        ("shell-pipe", {"run": {"command": ["bash", "-c", "a || b"]}}),
+        ("shell-pipe", {"run": {"command": ["bash", "./run.sh", "a | b"]}}),
+        ("shell-pipe", {"run": {"command": ["grep", "-c", "a | b", "bash"]}}),
         ("shell-background", {"run": {"command": {"argv": ["a & b & wait"], "shell": True}}}),
         ("shell-background", {"run": {"command": {"argv": ["a && b 2>&1; curl 'x?a=1&b=2' &> log"], "shell": True}}}),
         ("template-foreign", {"run": {"command": {"argv": ["echo ${{HOME}} | awk '{{ print $1 }}'"], "shell": True}}}),

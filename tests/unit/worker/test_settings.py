@@ -133,7 +133,7 @@ def test_an_unknown_variable_is_refused_with_its_near_miss(monkeypatch: pytest.M
 
 def test_an_unknown_variable_without_a_near_miss_leads_to_the_help(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TICKWRIGHT_QQQ", "x")
-    assert refusal() == ["TICKWRIGHT_QQQ: there is no such setting; `python -m worker --help` lists them all"]
+    assert refusal() == ["TICKWRIGHT_QQQ: there is no such setting; `tickwright worker --help` lists them all"]
 
 
 def test_the_token_is_in_no_message_and_no_repr(monkeypatch: pytest.MonkeyPatch) -> None:

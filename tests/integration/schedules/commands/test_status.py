@@ -71,8 +71,13 @@ async def test_each_state_is_seen_by_status(scene: Scene, server: DevServer, tmp
 
     jobs = {each["job"].removeprefix(f"{scene.name}-"): each for each in document["jobs"]}
     words = ("schedules", "status", "--owner", f"{scene.name}/test", "--fail-on")
-    codes = [(await run_command(*words, states, env=server.environ)).code for states in ("missing", "late,failing")]
+    codes = [(await run_command(*words, states, env=server.environ)).code for states in ("unknown", "late,failing")]
     assert codes == [0, 4]
+    without_files = await run_command(*words, "late,missing", env=server.environ)
+    assert without_files.code == 2
+    assert "--fail-on missing: " in without_files.stderr
+    absent = ("schedules", *ledger, "--fail-on", "missing")
+    assert (await run_command(*absent, env=server.environ)).code == 4
     assert {short: each["state"] for short, each in jobs.items()} == {
         "good": "ok",
         "fails": "failing",

@@ -59,4 +59,11 @@ def test_a_step_and_stream_stand_above_what_is_theirs() -> None:
 
 
 def test_a_terminal_is_given_no_orders() -> None:
-    assert shown("a\x1b[31m\u202e\r\tb\n").endswith("a␣[31m␣␣\tb\n")
+    assert shown("a\x1b[31m\u202e\r\tb\n").endswith("a␣\n\tb\n")
+
+
+def test_lines_of_other_systems_and_colours_are_shown_once_as_they_grow() -> None:
+    whole = "\x1b[31mred\x1b[0m\r\n50%\r100%\r\ndone\r\n"
+    body = shown(*(whole[:end] for end in range(1, len(whole) + 1)))
+
+    assert body.replace("── export · attempt 1 · running · stdout\n", "").replace("\n", "") == "red50%100%done"
