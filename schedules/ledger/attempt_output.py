@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from temporalio.exceptions import ApplicationError, TimeoutError  # noqa: A004 - the SDK's name
 
+from schedules.text.shown import output_text
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -50,7 +52,7 @@ def streams_of(output: Any, log: Any) -> tuple[Stream, ...]:
 
 def last_line(streams: Sequence[Stream]) -> str:
     """The last line that is not blank of the last stream that people read; "" for none."""
-    texts = [text.rstrip() for name, text in streams if name in READ and text.strip()]
+    texts = [output_text(text).rstrip() for name, text in streams if name in READ and text.strip()]
     return texts[-1].rsplit("\n", 1)[-1] if texts else ""
 
 
