@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, time, timedelta
-from typing import Any, Final
+from typing import Final
 
 from schedules.importing.problem import ImportProblem
 from schedules.importing.rules import ClockChanges, GridRule, OldRule, WallRule
@@ -43,7 +43,6 @@ class Grammar:
 
 
 VIXIE: Final = Grammar(SUNDAY_0, "vixie", seven=True)
-LITERAL: Final = Grammar(SUNDAY_0, "literal", seven=True)
 ROBFIG: Final = Grammar(SUNDAY_0, "literal", start_step=True)
 CELERY: Final = Grammar(SUNDAY_0, "literal", wraps=True)
 AIRFLOW: Final = Grammar(SUNDAY_0, "literal", seven=True)
@@ -120,16 +119,6 @@ def five_fields(text: str, zone: str, grammar: Grammar, starred: Starred | None)
 def vixie(text: str, zone: str) -> OldRule:
     """Vixie cron (Debian's cron, cronie): a day field that starts with `*` makes both needed."""
     return five_fields(MACROS.get(text, text), zone, VIXIE, lambda field, _other: field.startswith("*"))
-
-
-def plain_star(text: str, zone: str) -> OldRule:
-    """Ruby's fugit and cronexpr (Nomad): a day field of `*` alone makes both needed; clock changes are taken as they come."""
-    return five_fields(MACROS.get(text, text), zone, LITERAL, _has_star)
-
-
-def plain_star_entry(text: str) -> Any:
-    """The entry of a spec for it: where a day field is a star with a step, it is the dialect of Kubernetes that reads it so."""
-    return {"cron": text, "dialect": "kubernetes"} if "*/" in " ".join(text.split()[2::2]) else text
 
 
 def robfig(text: str, zone: str) -> OldRule:

@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from schedules.importing import fields
 from schedules.importing.literal import literal
 from schedules.importing.old_job import Dropped, Loaded, OldJob, Policy, Remark
+from schedules.importing.plain_star import cronexpr
 from schedules.importing.problem import ImportProblem, SourceError
 from schedules.importing.rules import UnionRule
 from schedules.importing.shape import Reading, loaded
 
 LITERAL: Final = {"gap": "skip", "repeat": "both"}
+CLOCK_CHANGE: Final = (
+    "Nomad's cronexpr has rules of its own for days on which clocks change; here a time that does not exist does not run, and one that "
+    "happens twice runs twice"
+)
 DRIVERS: Final = frozenset({"exec", "raw_exec"})
 
 
@@ -40,14 +44,15 @@ def load_nomad(text: str, file: str) -> Loaded:
 def _job(file: str, given: Mapping[str, Any], periodic: Mapping[str, Any]) -> OldJob:
     name, zone = str(given["ID"]), str(periodic.get("TimeZone") or "UTC")
     crons = [str(each) for each in (periodic.get("Specs") or [periodic.get("Spec")]) if each]
-    remarks, rule = list[Remark](), None
+    remarks, rule, entries = list[Remark](), None, ["@daily"]
     try:
-        rule = UnionRule(tuple(fields.plain_star(each, zone) for each in crons))
+        read = [cronexpr(each, zone) for each in crons]
+        rule, entries = UnionRule(tuple(each for each, _ in read)), [entry for _, entry in read] or entries
     except ImportProblem as problem:
         remarks.append(Remark("schedule", "question", str(problem)))
     job: dict[str, Any] = {
         "description": f"Nomad job {name}",
-        "schedule": [fields.plain_star_entry(each) for each in crons or ["@daily"]],
+        "schedule": entries,
         "timezone": zone,
         "dst": LITERAL,
         "overlap": "skip" if periodic.get("ProhibitOverlap") else "allow_all",
@@ -56,6 +61,8 @@ def _job(file: str, given: Mapping[str, Any], periodic: Mapping[str, Any]) -> Ol
     if periodic.get("Enabled") is False or given.get("Stop") is True:
         job["paused"] = True
     job["run"] = _run(given, remarks)
+    if zone != "UTC":
+        remarks.append(Remark("clock-change", "changed", CLOCK_CHANGE))
     return OldJob(file, 0, name, f"{name}: {', '.join(crons)}", [name], job, rule, _policies(periodic), remarks)
 
 

@@ -13,10 +13,10 @@ from zoneinfo import ZoneInfo
 
 import yaml
 
-from schedules.importing import fields
 from schedules.importing.formats.manifests import parsed
 from schedules.importing.literal import literal
 from schedules.importing.old_job import Dropped, Loaded, OldJob, Policy, Remark
+from schedules.importing.plain_star import fugit
 from schedules.importing.problem import ImportProblem, SourceError
 from schedules.importing.rules import OldRule
 from schedules.importing.shape import Reading, loaded
@@ -129,13 +129,13 @@ def _schedule(text: str, zone: str) -> tuple[OldRule, Any, str]:
         if limit % count:
             raise ImportProblem(f"`{text}` does not divide its {whole}: at which times does it run?")
         cron = most if count == limit else stepped.format(count)
-        return fields.plain_star(cron, zone), fields.plain_star_entry(cron), zone
+        return (*fugit(cron, zone), zone)
     if match := _HOURLY.fullmatch(text.strip().lower()):
-        return fields.plain_star(f"{match[1]} * * * *", zone), f"{match[1]} * * * *", zone
+        return (*fugit(f"{match[1]} * * * *", zone), zone)
     if match := _DAILY.fullmatch(text.strip().lower()):
         hour = int(match[1]) % 12 + (12 if match[3] == "pm" else 0) if match[3] else int(match[1])
         cron = f"{int(match[2] or 0)} {hour} * * *"
-        return fields.plain_star(cron, zone), fields.plain_star_entry(cron), zone
+        return (*fugit(cron, zone), zone)
     words = text.split()
     if len(words) == 6 and re.fullmatch(r"[A-Z]\w*(/[\w+-]+)*", words[5]):  # noqa: PLR2004  five fields and a zone
         zone = words.pop()
@@ -148,4 +148,4 @@ def _schedule(text: str, zone: str) -> tuple[OldRule, Any, str]:
         raise ImportProblem(f"`{text}` has seconds: write it as {{cron: …, dialect: quartz}} or {{every: …}}")
     if not cron.startswith("@") and (len(words) != 5 or re.search(r"[a-z]", words[0])):  # noqa: PLR2004  five fields
         raise ImportProblem(f"`{text}` is a schedule in words: which cron expression is it?")
-    return fields.plain_star(cron, zone), fields.plain_star_entry(cron), zone
+    return (*fugit(cron, zone), zone)

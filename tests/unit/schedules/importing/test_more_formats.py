@@ -61,6 +61,9 @@ FUGIT = [
         "30 6 * * 1 America/New_York",
         ["03-01 11:30", "03-08 11:30", "03-15 10:30"],
     ),  # over the change of clocks of 14 March
+    ("5/20 4 * * *", ["03-01 04:05", "03-01 04:25", "03-01 04:45"]),
+    ("0 0 5 3 */1", ["03-01 00:00", "03-02 00:00", "03-03 00:00"]),  # either one, and any weekday will do
+    ("0 0 */1 * 1", ["03-01 00:00", "03-08 00:00", "03-15 00:00"]),  # as if it were a star
     ("every 20 minutes", ["03-01 00:00", "03-01 00:20", "03-01 00:40"]),
     ("every hour at minute 12", ["03-01 00:12", "03-01 01:12", "03-01 02:12"]),
     ("every day at 5pm", ["03-01 17:00", "03-02 17:00", "03-03 17:00"]),
@@ -75,7 +78,7 @@ def test_ruby_reads_expressions_by_fugit(expression: str, expected: list[str], t
 
 
 @pytest.mark.parametrize(
-    "expression", ["*/30 * * * * *", "every 7 minutes", "every tuesday at noon", "0 4 * * * Not/AZone"]
+    "expression", ["*/30 * * * * *", "every 7 minutes", "every tuesday at noon", "0 4 * * * Not/AZone", "5/1 4 * * *"]
 )
 def test_words_of_ruby_that_are_not_read_are_asked_for(expression: str, tmp_path: Path) -> None:
     found = of_text(f'clean: {{cron: "{expression}", class: Clean}}\n', tmp_path, "schedule.yml", "sidekiq-cron")
@@ -171,7 +174,11 @@ NOMAD = """\
 def test_a_periodic_job_of_nomad_is_a_command(tmp_path: Path) -> None:
     text = NOMAD.replace("DRIVER", "exec")
     assert times(text, tmp_path, "nomad.json") == ["03-01 02:30", "03-03 02:30", "03-05 02:30"]
-    job = only(imported(tmp_path / "nomad.json"))
+    either_day = text.replace("30 2 */2 * 1", "5/20 2 */1 * 1")
+    assert times(either_day, tmp_path, "nomad.json") == ["03-01 02:05", "03-01 02:25", "03-01 02:45"]
+    in_berlin = only(of_text(text.replace('"UTC"', '"Europe/Berlin"'), tmp_path, "nomad.json"))
+    assert [each.kind for each in in_berlin.remarks if each.id == "clock-change"] == ["changed"]
+    job = only(of_text(text, tmp_path, "nomad.json"))
     assert job.job["run"] == {"command": {"argv": ["/bin/backup", "--all"], "env": {"A": "1"}}}
     assert (job.job["overlap"], job.job_class) == ("skip", "exact")
     assert only(of_text(NOMAD.replace("DRIVER", "docker"), tmp_path, "nomad.json")).job_class == "decide"
