@@ -17,12 +17,18 @@ from schedules.importing.rules import OldRule
 GRAMMAR: Final = Grammar(SUNDAY_0, "literal", start_step=True, seven=True)
 RANGES: Final = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
 DAY, WEEKDAY = 2, 4
+STARS: Final = frozenset({"*", "?"})
 _FROM = re.compile(r"(\d+)/(\d+)")
 _EVERY = re.compile(r"\*/(\d+)")
 
 
 def cronexpr(text: str, zone: str) -> tuple[OldRule, str]:
     """The old meaning, and the expression of the spec. Raises ImportProblem."""
+    parts = MACROS.get(text, text).split()
+    if len(parts) == len(RANGES) and not {parts[DAY], parts[WEEKDAY]} & STARS and _late_days_alone(parts[DAY]):
+        raise ImportProblem(
+            f"`{text}`: in a month without day {parts[DAY]} Nomad leaves out its weekdays, too: at which times does it run?"
+        )
     return _rule(text, zone), _explicit(text)
 
 
@@ -35,11 +41,16 @@ def fugit(text: str, zone: str) -> tuple[OldRule, str]:
         )
     if len(parts) > DAY and parts[DAY] == "*/1":
         parts[DAY] = "*"
-    return cronexpr(" ".join(parts), zone)
+    text = " ".join(parts)
+    return _rule(text, zone), _explicit(text)
+
+
+def _late_days_alone(field: str) -> bool:
+    return min(fields.numbers(field, 1, 31, GRAMMAR)) > 28  # noqa: PLR2004  the days that every month has
 
 
 def _rule(text: str, zone: str) -> OldRule:
-    return fields.five_fields(MACROS.get(text, text), zone, GRAMMAR, lambda field, _other: field in {"*", "?"})
+    return fields.five_fields(MACROS.get(text, text), zone, GRAMMAR, lambda field, _other: field in STARS)
 
 
 def _explicit(text: str) -> str:

@@ -176,6 +176,8 @@ def test_a_periodic_job_of_nomad_is_a_command(tmp_path: Path) -> None:
     assert times(text, tmp_path, "nomad.json") == ["03-01 02:30", "03-03 02:30", "03-05 02:30"]
     either_day = text.replace("30 2 */2 * 1", "5/20 2 */1 * 1")
     assert times(either_day, tmp_path, "nomad.json") == ["03-01 02:05", "03-01 02:25", "03-01 02:45"]
+    late = only(of_text(text.replace("30 2 */2 * 1", "30 2 31 * 1"), tmp_path, "nomad.json"))
+    assert [each.id for each in late.remarks if each.kind == "question"] == ["schedule"]
     in_berlin = only(of_text(text.replace('"UTC"', '"Europe/Berlin"'), tmp_path, "nomad.json"))
     assert [each.kind for each in in_berlin.remarks if each.id == "clock-change"] == ["changed"]
     job = only(of_text(text, tmp_path, "nomad.json"))
