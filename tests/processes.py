@@ -17,6 +17,8 @@ from uuid import uuid4
 import aiohttp
 import psutil
 
+from tests.forked import LIMIT, ForkedProcess, fork_module
+
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -47,14 +49,7 @@ async def run_command(
 ) -> Finished:
     """Runs `python -m <module> <arguments>` to its end; TEMPORAL_ADDRESS and the like go into `env`. Raises TimeoutError."""
     mark = uuid4().hex
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", module, *map(str, arguments)),
-        env=environment(env or {}, mark),
-        cwd=cwd,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    process = await fork_module(module, *map(str, arguments), environ=environment(env or {}, mark), cwd=cwd)
     try:
         async with asyncio.timeout(timeout):
             stdout, stderr = await process.communicate()
@@ -70,10 +65,12 @@ async def run_command(
 class Running:
     """A command that goes on; `out` and `err` are its lines so far."""
 
-    process: Process
+    process: Process | ForkedProcess
     mark: str
     out: list[str] = field(default_factory=list)
     err: list[str] = field(default_factory=list)
+    _logs: list[dict[str, Any]] = field(default_factory=list)
+    _parsed: int = 0
 
     @property
     def pid(self) -> int:
@@ -81,8 +78,11 @@ class Running:
 
     @property
     def logs(self) -> list[dict[str, Any]]:
-        """The lines of JSON that it has logged."""
-        return [json.loads(line) for line in self.err if line.startswith("{")]
+        """The lines of JSON that it has logged; each is parsed once, for they are asked for often."""
+        new = self.err[self._parsed :]
+        self._parsed += len(new)
+        self._logs += [json.loads(line) for line in new if line.startswith("{")]
+        return self._logs
 
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
@@ -163,7 +163,9 @@ async def started(
     kind: type[Running] = Running,
 ) -> AsyncIterator[Running]:
     """`python -m <module> <arguments>` while the block lasts; then it and all that it started are killed."""
-    async with started_process("-m", module, *arguments, env=env, cwd=cwd, kind=kind) as running:
+    mark = uuid4().hex
+    process = await fork_module(module, *map(str, arguments), environ=environment(env or {}, mark), cwd=cwd)
+    async with _followed(kind(process, mark)) as running:
         yield running
 
 
@@ -175,7 +177,7 @@ async def started_process(
     kind: type[Running] = Running,
     python: Path | str = sys.executable,
 ) -> AsyncIterator[Running]:
-    """The same with any arguments of `python`, or of another one than ours."""
+    """The same with any arguments of `python`, or of another one than ours, in an interpreter of its own."""
     mark = uuid4().hex
     process = await asyncio.create_subprocess_exec(
         *map(str, (python, *arguments)),
@@ -184,10 +186,17 @@ async def started_process(
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        limit=2**24,
+        limit=LIMIT,
         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # these tests may run under `nohup`
     )
-    running = kind(process, mark)
+    async with _followed(kind(process, mark)) as running:
+        yield running
+
+
+@asynccontextmanager
+async def _followed(running: Running) -> AsyncIterator[Running]:
+    """Collects what it writes while the block lasts; then it and all that it started are killed."""
+    process = running.process
     readers = [
         asyncio.create_task(_collect(process.stdout, running.out)),
         asyncio.create_task(_collect(process.stderr, running.err)),
@@ -197,7 +206,7 @@ async def started_process(
     finally:
         with suppress(ProcessLookupError):
             process.kill()  # A worker with commands does not let us see its mark unless we are root.
-        kill_marked(mark)
+        kill_marked(running.mark)
         await process.wait()
         await asyncio.wait(readers)
 
