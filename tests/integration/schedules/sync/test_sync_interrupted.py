@@ -16,7 +16,7 @@ from temporalio.client import Client
 
 from schedules.server.gateway import TemporalGateway
 from tests.deploy import Deploy
-from tests.processes import Running, started
+from tests.processes import Running, started, started_process
 from tests.servers import DevServer
 
 RUNS = int(os.environ.get("SOAK_RUNS", "12"))
@@ -69,9 +69,8 @@ async def test_a_signal_at_any_moment_ends_with_the_code_of_the_signal(
     for _ in range(RUNS):
         deploy.job("close", schedule=f"{moments.randrange(60)} 8 * * *")
         deploy.write()
-        async with started(
-            "schedules.sync", deploy.folder, "--check", "--output", output, env=deploy.environ
-        ) as running:
+        words = ("-m", "schedules.sync", deploy.folder, "--check", "--output", output)
+        async with started_process(*words, env=deploy.environ) as running:
             await _until_it_has_begun(running)
             await asyncio.sleep(moments.uniform(0, 0.5))
             with suppress(ProcessLookupError):
