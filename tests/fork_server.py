@@ -119,15 +119,14 @@ def become(request: dict[str, Any], path: list[str]) -> None:
 
 
 def _needs_interpreter(environ: dict[str, str], first: list[str]) -> bool:
-    """Whether an interpreter would have started differently, or would find another module than one that is loaded here."""
+    """Whether an interpreter would start differently, or find another module than one that is loaded here, or more packages."""
     names = {name for name in {*environ, *os.environ} if name.startswith(OF_INTERPRETER)} - SET_HERE
     if any(environ.get(name) != os.environ.get(name) for name in names):
         return True
     loaded = {name.partition(".")[0] for name in sys.modules}
     folders = [Path(folder) for folder in first if Path(folder) != ROOT]
-    return any(
-        file.name.partition(".")[0] in loaded for folder in folders if folder.is_dir() for file in folder.iterdir()
-    )
+    files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
+    return any(file.suffix == ".dist-info" or file.name.partition(".")[0] in loaded for file in files)
 
 
 def _show(environ: dict[str, str]) -> None:
