@@ -33,6 +33,7 @@ ASKED_MEMO = (
 )
 CLAIM_ALIVE, CLAIM_ENDED = "claim_alive", "claim_ended"  # signals of a claim to its run
 BUILD_MEMO = "tickwright-build"  # of a run that a new build of the workers started: its id, never encrypted
+REPEAT_MEMO = "tickwright-repeat"  # of a backfill that repeats on purpose: the Repeat of its runs
 PROGRESS_MEMO = "tickwright-progress"  # of a backfill: its BackfillProgress
 KINDS_GROUP = "tickwright.handlers"  # of entry points, by which packages bring kinds of steps under their names
 DEFAULT_TASK_QUEUE = "tickwright"
@@ -351,8 +352,19 @@ class TimeQuestion:
 
 
 @dataclass(frozen=True)
+class Repeat:
+    """A repetition on purpose, as `rerun` of a request, and parameters by step."""
+
+    rerun: str
+    params: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class LateVerdict:
-    """What becomes of a run that started late: it runs, or it ends as `outcome` and the occurrences of `instead` run, one by one."""
+    """What becomes of a run that started late: it runs, or it ends as `outcome` and the occurrences of `instead` run, one by one.
+
+    With `repeat` it was asked for as that, and the schedule has started it as any other.
+    """
 
     run: bool
     outcome: Outcome = "superseded"
@@ -360,6 +372,7 @@ class LateVerdict:
     instead: list[str] = field(default_factory=list)
     not_run: NotRun | None = None
     caught_up_to: str = ""
+    repeat: Repeat | None = None
 
 
 @dataclass(frozen=True)
@@ -383,7 +396,8 @@ class BackfillRequest:
     """The one argument of BACKFILL_WORKFLOW: the occurrences to run, oldest first, `interval` seconds between two starts at the least.
 
     `prefix` with the time is an occurrence's workflow id. With `rerun` they run whatever has become of them, started by hand with
-    that in their request, and with these `params` by step; else the schedule starts those that have not succeeded.
+    that in their request, and with these `params` by step; else the schedule starts those that have not succeeded. A run that starts
+    more than `late_after` seconds after its time, if that is given, asks whether it is such a repetition.
     """
 
     schedule: str
@@ -395,6 +409,7 @@ class BackfillRequest:
     params: dict[str, dict[str, Any]] = field(default_factory=dict)
     so_far: BackfillProgress = field(default_factory=BackfillProgress)
     last_start: str = ""
+    late_after: float | None = None
 
 
 UNCERTAIN = "request_uncertain"

@@ -18,12 +18,14 @@ with workflow.unsafe.imports_passed_through():
         LOOK_AT_OCCURRENCE,
         NO_SUCH_TIME,
         PROGRESS_MEMO,
+        REPEAT_MEMO,
         UNCERTAIN,
         BackfillProgress,
         BackfillRequest,
         OccurrenceAsk,
         OccurrenceLook,
         OccurrenceSeen,
+        Repeat,
     )
     from activities.late.decision import instant
 
@@ -38,6 +40,7 @@ NOT_STARTED = frozenset({UNCERTAIN, NO_SUCH_TIME})
 ANOTHER_ID = "another_id"
 """Type of the ApplicationError that ends a backfill whose schedule starts another occurrence than the one asked for."""
 QUEUES, LOST_IN_RUNS = "queues-behind-a-job-that-is-never-idle", "lost-while-others-run"
+REPEATS = "repeats-behind-a-job-that-is-never-idle"
 """Patches: a backfill that began before them goes on as it began."""
 RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=30))
 
@@ -81,13 +84,13 @@ class BackfillWorkflow:
     async def _begin(self, at: str) -> None:
         """Starts the occurrence, and leaves its end to be waited for.
 
-        It waits until nothing of the job runs. Where runs follow one another without a gap, the schedule queues it between them; a
-        rerun, which the schedule cannot start, goes on waiting.
+        It waits until nothing of the job runs. Where runs follow one another without a gap, the schedule queues it between them.
         """
-        before, wait = await self._look(at), FIRST_WAIT
+        before, wait, queued = await self._look(at), FIRST_WAIT, False
         first = before.running
         while before.running and not self._request.side_by_side and not self._is_settled(before):
-            if before.running != first and not self._request.rerun and workflow.patched(QUEUES):
+            queued = before.running != first and self._may_queue(at)
+            if queued:
                 break
             self._tell(f"waits for {before.running} to end")
             wait = await _pause(wait)
@@ -98,7 +101,7 @@ class BackfillWorkflow:
         await self._keep_pace()
         self._show([*(other for other, task in self._pending.items() if not task.done()), at])
         try:
-            seen = await self._start(at, before)
+            seen = await self._start(at, before, by_hand=bool(self._request.rerun) and not queued)
         except ActivityError as error:
             if not isinstance(error.cause, ApplicationError) or error.cause.type not in NOT_STARTED:
                 raise
@@ -106,16 +109,25 @@ class BackfillWorkflow:
             return
         self._pending[at] = asyncio.create_task(self._end(at, seen))
 
+    def _may_queue(self, at: str) -> bool:
+        """Whether the schedule can start it; a repetition only where its run then asks what it is, since it is late."""
+        if not self._request.rerun:
+            return workflow.patched(QUEUES)
+        late_after = self._request.late_after
+        if late_after is None or (workflow.now() - instant(at)).total_seconds() <= late_after:
+            return False
+        return workflow.patched(REPEATS)
+
     def _is_settled(self, seen: OccurrenceSeen) -> bool:
         """Whether there is nothing to do: it has succeeded since the backfill was asked for, or runs."""
         if self._request.rerun:
             return False
         return seen.outcome == "succeeded" or bool(seen.run_id and not seen.outcome)
 
-    async def _start(self, at: str, before: OccurrenceSeen) -> OccurrenceSeen:
+    async def _start(self, at: str, before: OccurrenceSeen, *, by_hand: bool) -> OccurrenceSeen:
         """The run, once there is one; it may have to wait behind one that the schedule has started meanwhile."""
         number, wait, idle_since, unqueued_since = 0, FIRST_WAIT / 5, workflow.now(), workflow.now()
-        await self._ask(at, before, number)
+        await self._ask(at, before, number, by_hand=by_hand)
         while True:
             wait = await _pause(wait)
             seen = await self._look(at)
@@ -131,7 +143,7 @@ class BackfillWorkflow:
                 idle_since = now
             if now - idle_since > LOST_AFTER or (now - unqueued_since > LOST_AFTER and workflow.patched(LOST_IN_RUNS)):
                 number, idle_since, unqueued_since = number + 1, now, now
-                await self._ask(at, before, number)
+                await self._ask(at, before, number, by_hand=by_hand)
 
     async def _end(self, at: str, seen: OccurrenceSeen) -> None:
         wait = FIRST_WAIT
@@ -158,7 +170,7 @@ class BackfillWorkflow:
         )
         return seen
 
-    async def _ask(self, at: str, before: OccurrenceSeen, number: int) -> None:
+    async def _ask(self, at: str, before: OccurrenceSeen, number: int, *, by_hand: bool) -> None:
         """An activity and not a local one: what this workflow says of itself must be on the server before the run starts."""
         info = workflow.info()
         await workflow.execute_activity(
@@ -171,7 +183,7 @@ class BackfillWorkflow:
                 request_id=f"{info.run_id}-{at}-{number}",
                 before=before.run_id,
                 side_by_side=self._request.side_by_side,
-                rerun=self._request.rerun,
+                rerun=self._request.rerun if by_hand else "",
                 params=self._request.params,
                 version=before.version,
                 number=number,
@@ -189,7 +201,10 @@ class BackfillWorkflow:
         self._last_start = workflow.now().isoformat()
 
     def _show(self, asked: list[str]) -> None:
-        workflow.upsert_memo({ASKED_MEMO: asked, PROGRESS_MEMO: asdict(self._progress)})
+        memo = {ASKED_MEMO: asked, PROGRESS_MEMO: asdict(self._progress)}
+        if self._request.rerun:
+            memo[REPEAT_MEMO] = asdict(Repeat(self._request.rerun, self._request.params))
+        workflow.upsert_memo(memo)
         self._tell(", ".join(map(self._id, asked)) or "nothing runs")
 
     def _tell(self, what: str) -> None:

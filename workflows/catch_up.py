@@ -43,7 +43,7 @@ with workflow.unsafe.imports_passed_through():
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from activities.contract import CatchUpRequest, LastSuccess
+    from activities.contract import CatchUpRequest, JobRequest, LastSuccess, Repeat
     from workflows.occurrence import Occurrence
 
 SCHEDULED_BY = SearchAttributeKey.for_keyword("TemporalScheduledById")
@@ -66,6 +66,8 @@ async def settle_late_start(occurrence: Occurrence) -> JobResult | None:
     try:
         verdict = await _ask(occurrence, rule)
         occurrence.not_run = verdict.not_run
+        if verdict.repeat:
+            occurrence.request = repeated(occurrence.request, verdict.repeat)
         return None if verdict.run else await _stand_back(occurrence, rule, verdict)
     except FailureError as error:
         if is_cancelled_exception(error):
@@ -75,6 +77,12 @@ async def settle_late_start(occurrence: Occurrence) -> JobResult | None:
         raise ApplicationError(
             f"late start: {type(error).__name__}: {error}", type="failed", non_retryable=True
         ) from error
+
+
+def repeated(request: JobRequest, repeat: Repeat) -> JobRequest:
+    """The request of a run that repeats another on purpose."""
+    steps = [replace(step, params=repeat.params.get(step.name, step.params)) for step in request.steps]
+    return replace(request, steps=steps, rerun=repeat.rerun)
 
 
 def _rule(occurrence: Occurrence) -> CatchUpRequest | None:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from temporalio.service import RPCError, RPCStatusCode
-
 from activities.account.at_work import Untaken, untaken_at
 from activities.account.due_times import DueTimes, Occurrences, Span
 from activities.account.held_back import SLACK, holder_among
@@ -16,7 +14,8 @@ from activities.account.history import last_write
 from activities.account.reading import RPC_TIMEOUT, described_schedule, scheduler_record
 from activities.account.record import TRIGGER_DELAY, time_of
 from activities.account.silence import ABSENCE, signs_of_life, within
-from activities.contract import ASKED_MEMO, BACKFILL_PREFIX, JobRequest
+from activities.contract import JobRequest
+from activities.late.asked import asked_for
 from activities.late.decision import SECOND, Evidence, instant, settled_before, started_late, waited_for_worker
 from activities.late.due import BEGIN, due_times, id_of
 from activities.occurrence import scheduled_time
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from temporalio.client import Client
 
     from activities.account.record import SchedulerRecord
-    from activities.contract import LateStart
+    from activities.contract import LateStart, Repeat
     from activities.late.due import Calendar
 
 FEW, FEW_RUNS = 20, 3
@@ -38,11 +37,15 @@ CLOSED_BY_WORKERS = "ExecutionStatus IN ('Completed', 'Failed', 'Canceled')"
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The evidence, the times that were due, and the newest time before this one that has a run of its own."""
+    """The evidence, the times that were due, and the newest time before this one that has a run of its own.
+
+    `repeat` says that the run was asked for to repeat one on purpose.
+    """
 
     evidence: Evidence
     due: Occurrences
     before: datetime | None = None
+    repeat: Repeat | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,9 @@ class Witness:
     async def findings(self) -> Findings:
         """All that decides about the run."""
         own = self._calendar.of_request(self._late.times)
-        if await self._asked_for():
-            return Findings(Evidence(by_hand=True), own)
+        asked, repeat = await asked_for(self._client, self._late)
+        if asked:
+            return Findings(Evidence(by_hand=True), own, repeat=repeat)
         schedule = await described_schedule(self._client, self._late.schedule)
         if schedule is None:
             return await self._of_the_deleted(own)
@@ -111,17 +115,6 @@ class Witness:
         """When the schedule started its first run since the server was back."""
         starts = [time_of(each.actual_time) for each in schedule.info.recent_actions]
         return min([self._started, *(at for at in starts if at >= back)]) if back else None
-
-    async def _asked_for(self) -> bool:
-        """Whether the job's backfill, which says so before it asks the schedule, has asked for this very run."""
-        backfill = self._client.get_workflow_handle(BACKFILL_PREFIX + self._late.schedule)
-        try:
-            described = await backfill.describe(rpc_timeout=RPC_TIMEOUT)
-        except RPCError as error:
-            if error.status == RPCStatusCode.NOT_FOUND:
-                return False
-            raise
-        return self._late.scheduled_at in (await described.memo()).get(ASKED_MEMO, [])
 
     def _may_be_asked_for(
         self, schedule: DescribeScheduleResponse, record: SchedulerRecord, due: Occurrences, holder: Holder | None

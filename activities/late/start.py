@@ -37,7 +37,7 @@ class LateStartActivities:
             late = replace(late, first_task_at=await self._first_taken(late))
         witness = Witness(self._client, self._calendar, late, activity.info().task_queue)
         findings = await witness.findings()
-        verdict = decide(late, findings.due, findings.evidence)
+        verdict = replace(decide(late, findings.due, findings.evidence), repeat=findings.repeat)
         if verdict.not_run is None and started_late(late):
             verdict = replace(verdict, not_run=dropped(late, findings.due, findings.before))
         _log.info(

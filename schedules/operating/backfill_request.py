@@ -30,4 +30,5 @@ def request_for(
         rerun=rerun,
         params=dict(params or {}),
         so_far=BackfillProgress(total=len(times)),
+        late_after=job.catchup.late_after if job.catchup else None,
     )

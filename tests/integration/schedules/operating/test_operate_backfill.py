@@ -211,6 +211,22 @@ async def test_what_was_asked_for_runs_though_a_sync_changes_the_times_meanwhile
     assert {run.id for run in await scene.runs("job")} == {f"{job}-{at}" for at in hours(3, 2)}
 
 
+async def test_between_such_runs_a_repetition_takes_its_turn_too(
+    scene: Scene, server: DevServer, tmp_path: Path
+) -> None:
+    diary = Diary(tmp_path / "diary")
+    fields: dict[str, Any] = {"schedule": {"every": "1s"}, "timezone": "UTC", "run": diary.writing("sleep 1.2")}
+    await scene.add("job", Policies("buffer_all", 3600), **fields)
+    job, [at] = scene.id("job"), hours(1)
+    async with pod(server, scene, tmp_path):
+        await until_waiting(scene, job, 2)
+        result = await done(server, "trigger", job, "--scheduled-at", at, "--again", "--wait")
+        await done(server, "pause", job)
+
+    assert result["result"] == "succeeded"
+    assert [("/rerun-" in key) for key in diary.keys if at in key] == [True]
+
+
 async def test_a_time_that_comes_due_ends_the_backfilled_run_where_the_job_says_so(
     scene: Scene, server: DevServer, tmp_path: Path
 ) -> None:
