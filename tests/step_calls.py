@@ -17,6 +17,7 @@ from activities.observe import StepFinished
 from activities.registry import HandlerRegistry
 from activities.steps.run import StepActivities
 from activities.steps.secrets import SecretStore
+from activities.steps.sinks import Folder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from activities.observe import StepStarted
+    from activities.steps.sinks import Sink
 
 
 def step_call(
@@ -83,6 +85,7 @@ async def bench(
     secrets_directory: Path | None = None,
     allow_commands: bool = True,
     outputs_dir: Path | None = None,
+    outputs: Sink | None = None,
     previous_occurrence: Callable[[TimesRequest, datetime], datetime | None] = day_before,
     containers: Containers | None = None,
 ) -> AsyncIterator[Bench]:
@@ -98,7 +101,7 @@ async def bench(
                 calls,
                 lambda: session,
                 allow_commands=allow_commands,
-                outputs_dir=outputs_dir,
+                outputs=outputs or (Folder(outputs_dir) if outputs_dir else None),
                 containers=containers or Containers(),
             )
         ),

@@ -49,6 +49,7 @@ from worker.metrics.backlog import Backlog
 from worker.metrics.metrics import WorkerMetrics
 from worker.metrics.run_observer import RunsObserved
 from worker.modules import find_activities, find_workflows, type_name
+from worker.outputs import outputs_of
 from worker.own_secrets import secrets_of
 from worker.own_workflows import OWN_WORKFLOWS
 from worker.process.lifecycle import poll_until_stopped
@@ -160,12 +161,11 @@ async def build_worker(
 ) -> AsyncIterator[Worker]:
     """A worker that does not poll yet; leaving the context gives back its threads and its HTTP connections."""
     async with LateSession() as session:
-        executor = ThreadPoolExecutor(settings.max_concurrent_steps, thread_name_prefix="activity")
-        calls = Calls()
+        executor, calls = ThreadPoolExecutor(settings.max_concurrent_steps, thread_name_prefix="activity"), Calls()
         metrics.watch(calls, settings.max_concurrent_steps)
         secrets = secrets_of(client, settings)
         types, containers = [*map(type_name, offer.workflows)], containers_of(settings)
-        parts = Parts(offer.handlers, calls, session, settings.allow_commands, types, settings.outputs_dir, containers)
+        parts = Parts(offer.handlers, calls, session, settings.allow_commands, types, outputs_of(settings), containers)
         handlers = Handlers(parts)
         fitness = Fitness(handlers, secrets)
         others = OthersFirst(fitness, Workers(client, answer_seconds=OFFER_SECONDS).answers)

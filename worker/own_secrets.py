@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from worker.settings import WorkerSettings
 
 
+OF_STORAGE = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 ORDINARY = (
     "the values of these secrets are short or ordinary words; wherever such a text occurs in an output, it is masked, "
     "and no later step can use it; choose other values, or write them into the spec"
@@ -35,7 +36,7 @@ def secrets_of(client: Client, settings: WorkerSettings) -> SecretStore:
 
 
 def own_secrets(client: Client, settings: WorkerSettings) -> Iterator[str]:
-    """The API key and private key of the connection, the keys of the payloads, and the tokens of HTTP, as they are written."""
+    """The API key and private key of the connection, the keys of the payloads and of storage, and the tokens of HTTP, as they are written."""
     connection = client.service_client.config
     yield connection.api_key or ""
     if connection.tls and not isinstance(connection.tls, bool) and (key := connection.tls.client_private_key):
@@ -43,5 +44,6 @@ def own_secrets(client: Client, settings: WorkerSettings) -> Iterator[str]:
     for raw in codec_keys().keys.values():
         yield from (b64encode(raw).decode(), urlsafe_b64encode(raw).decode())
     yield os.environ.get(CODEC_TOKEN, "")
+    yield from (os.environ.get(name, "") for name in OF_STORAGE)
     if settings.token:
         yield settings.token.text

@@ -28,6 +28,7 @@ from schedules.spec.task_queue import check_task_queue
 from schedules.text.address import host_and_port
 from schedules.text.duration import parse_duration
 from schedules.text.nearest import nearest
+from worker.outputs import check_bucket
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -95,6 +96,10 @@ class WorkerSettings(BaseModel):
     outputs_dir: DirectoryPath | None = Field(
         None,
         description="Folder for the whole output of commands and containers, if it is longer than 9 KiB; by default only its ends are kept.",
+    )
+    outputs_url: Annotated[str, AfterValidator(check_bucket)] = Field(
+        "",
+        description="The same in S3-compatible storage, such as s3://bucket/outputs, with endpoint and credentials from AWS_… (extra `s3`).",
     )
     http_address: Annotated[tuple[str, int], BeforeValidator(_address)] = Field(
         ("127.0.0.1", 9464), description="Address for /livez, /startupz, /readyz and /metrics."

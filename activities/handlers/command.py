@@ -84,7 +84,7 @@ class CommandHandler:
 
     def __init__(self, parts: Parts) -> None:
         self._allowed = parts.allow_commands
-        self._outputs_dir = parts.outputs_dir
+        self._outputs = parts.outputs
 
     def problem(self, params: dict[str, Any]) -> str:
         """See Handler."""
@@ -149,7 +149,7 @@ class CommandHandler:
         try:
             for name, pipe in (("stdout", process.stdout), ("stderr", process.stderr)):
                 if pipe is not None:
-                    whole = Whole(self._outputs_dir) if self._outputs_dir else None
+                    whole = Whole(self._outputs) if self._outputs else None
                     tails[name] = await Tail.of(pipe, MAX_OUTPUT, whole)
             attempt.live = lambda: {name: tail.end(attempt.redactor, LIVE) for name, tail in tails.items()}
             code = await process.wait()

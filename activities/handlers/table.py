@@ -12,13 +12,13 @@ from activities.errors import HandlerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
-    from pathlib import Path
 
     import aiohttp
 
     from activities.handlers.calls import Calls
     from activities.registry import HandlerRegistry
     from activities.steps.attempt import Attempt
+    from activities.steps.sinks import Sink
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Parts:
     #: The workflow types that the worker knows.
     workflows: Collection[str] = ()
     #: Where whole outputs of commands are kept; None for nowhere.
-    outputs_dir: Path | None = None
+    outputs: Sink | None = None
     containers: Containers = Containers()
 
 

@@ -11,11 +11,11 @@ from activities.steps.whole import Whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from activities.handlers.container.engine import Engine
     from activities.steps.attempt import Attempt
     from activities.steps.redact import Redactor
+    from activities.steps.sinks import Sink
 
 STREAMS = ("stdout", "stderr")
 
@@ -23,11 +23,11 @@ STREAMS = ("stdout", "stderr")
 class Output:
     """Both streams; close it. `shown_before` are the bytes of each that people have been shown by an earlier attempt."""
 
-    def __init__(self, shown_before: Mapping[str, int], folder: Path | None) -> None:
+    def __init__(self, shown_before: Mapping[str, int], sink: Sink | None) -> None:
         self.kept = {stream: Kept(MAX_OUTPUT) for stream in STREAMS}
         self._shown = {stream: Kept(MAX_OUTPUT) for stream in STREAMS}
         self._before = {stream: int(shown_before.get(stream, 0)) for stream in STREAMS}
-        self._files = {stream: Whole(folder) for stream in STREAMS} if folder else {}
+        self._files = {stream: Whole(sink) for stream in STREAMS} if sink else {}
 
     @property
     def size(self) -> dict[str, int]:

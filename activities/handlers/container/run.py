@@ -26,7 +26,7 @@ class ContainerHandler:
 
     def __init__(self, parts: Parts) -> None:
         self._settings = parts.containers
-        self._outputs_dir = parts.outputs_dir
+        self._outputs = parts.outputs
         self._removals = Removals(self._settings.socket)
 
     def problem(self, params: dict[str, Any]) -> str:
@@ -68,7 +68,7 @@ class ContainerHandler:
         request = parse_params(ContainerParams, params)
         check_mounts(request.mounts, self._settings.mounts)
         engine = Engine(self._settings.socket)
-        output = Output(last_of(attempt).get("shown") or {}, self._outputs_dir)
+        output = Output(last_of(attempt).get("shown") or {}, self._outputs)
         try:
             return await ContainerStep(engine, request, attempt, output, self._removals).run()
         except EngineError as error:

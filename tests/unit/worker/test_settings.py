@@ -11,6 +11,7 @@ import pytest
 from schedules.errors import SettingsError
 from schedules.serve.access import Token, given_token
 from schedules.server.codec_keys import SETTINGS as CODEC_SETTINGS
+from worker.outputs import outputs_of
 from worker.settings import WorkerSettings, load_settings, settings_help
 
 
@@ -134,6 +135,20 @@ def test_an_unknown_variable_is_refused_with_its_near_miss(monkeypatch: pytest.M
 def test_an_unknown_variable_without_a_near_miss_leads_to_the_help(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TICKWRIGHT_QQQ", "x")
     assert refusal() == ["TICKWRIGHT_QQQ: there is no such setting; `tickwright worker --help` lists them all"]
+
+
+def test_whole_outputs_go_to_one_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TICKWRIGHT_OUTPUTS_URL", "s3://logs/outputs")
+    monkeypatch.setenv("TICKWRIGHT_OUTPUTS_DIR", str(tmp_path))
+    with pytest.raises(SettingsError, match="both are set; keep one"):
+        outputs_of(load_settings())
+
+
+@pytest.mark.parametrize("url", ["https://logs", "s3://", "s3://key:secret@logs", "s3://Logs?x=1", "logs"])
+def test_an_address_that_is_no_bucket_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TICKWRIGHT_OUTPUTS_URL", url)
+    [problem] = refusal()
+    assert "is no bucket; write for example s3://my-bucket/outputs" in problem
 
 
 def test_the_token_is_in_no_message_and_no_repr(monkeypatch: pytest.MonkeyPatch) -> None:
