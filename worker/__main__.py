@@ -5,19 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, NoReturn
 
-from schedules.console.help import LinesFormatter
 from worker.process.init import split_from_init
 from worker.process.loading import light_loading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-EPILOG = """\
-settings, from the environment or the same in lower case in tickwright.toml:
-{settings}
-
-The connection is that of the temporal CLI: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_*, profiles.
-Secrets for ${{secret:NAME}}: TICKWRIGHT_SECRET_NAME, or a file NAME in TICKWRIGHT_SECRETS_DIR."""
 
 
 def execute(_: argparse.Namespace) -> int:
@@ -41,23 +33,13 @@ def execute(_: argparse.Namespace) -> int:
     return 0
 
 
-class _WithSettings(LinesFormatter):
-    """Loads the settings for whoever asks for help, and for nobody else."""
-
-    def add_text(self, text: str | None) -> None:
-        if text == EPILOG:
-            with light_loading():
-                from worker.settings import settings_help
-
-            text = text.format(settings=settings_help())
-        super().add_text(text)
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command on `parser`; its settings come from elsewhere."""
+    from worker.help import EPILOG, SettingsFormatter
+
     parser.description = "Run jobs: poll a task queue of Temporal until stopped. SIGTERM, SIGINT and SIGHUP drain the worker; a second signal stops it at once."
     parser.epilog = EPILOG
-    parser.formatter_class = _WithSettings
+    parser.formatter_class = SettingsFormatter
     parser.set_defaults(execute=execute)
 
 
