@@ -17,6 +17,7 @@ class SettingsFormatter(LinesFormatter):
     """Loads the settings for whoever asks for help, and for nobody else."""
 
     def add_text(self, text: str | None) -> None:
+        """Called by argparse for the description and the epilog."""
         if text == EPILOG:
             with light_loading():
                 from worker.settings import settings_help
