@@ -110,7 +110,7 @@ def excuses(ground: Ground, cases: list[Case], case: Case) -> set[str]:
 
 def _by_people(ground: Ground, case: Case) -> Iterator[str]:
     """A pause also drops what waits for a run to end."""
-    waited = case.held and case.paused_while_held and ground.job.overlap in WAITING and not case.runs
+    waited = (case.held or case.there) and case.paused_while_held and ground.job.overlap in WAITING and not case.runs
     if waited or case.state == State.PAUSED or (case.pause and case.state == State.BETWEEN):
         yield "paused"
     if not case.certain_due:
@@ -140,7 +140,9 @@ def _by_overlap(ground: Ground, case: Case) -> bool:
         return ended or (overlap == "cancel_other" and not case.runs and case.replaced)
     if case.runs:
         return False
-    if overlap == "skip" and case.there and case.state == State.BETWEEN:  # too short an outage for a late run to decide
+    if (
+        overlap == "skip" and case.there and (case.outage or case.state == State.BETWEEN)
+    ):  # too short an outage for a late run to decide
         return True
     return case.held and (overlap == "skip" or (overlap == "buffer_one" and case.queued))
 
