@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from activities.account.held_back import SLACK as HEARD
 from activities.account.held_back import held_back
 
 if TYPE_CHECKING:
@@ -73,6 +74,13 @@ class Case:
     def may_be_asked_for(self) -> bool:
         """Whether somebody may have asked for its run: V1 keeps the request, V2 the time of the last write."""
         return self.history is None or self.history.asked_for(self.at) is not None
+
+    def heard_of(self, run: Run) -> datetime | None:
+        """When the schedule heard of the end of a run: as it looked next, or within a moment; None of one that goes on."""
+        if run.closed_at is None:
+            return None
+        looked = self.history.wake_from(run.closed_at) if self.history and self.history.has_signs(self.at) else None
+        return looked or run.closed_at + HEARD
 
     @property
     def unknown_before(self) -> datetime | None:

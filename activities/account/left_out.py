@@ -63,7 +63,7 @@ def _replaced(case: Case) -> Reason | None:
     evidence = f"{other.id} was started at {stamp(other.started_at)}"
     if other.closed_at is None and following > case.now:
         return Reason("buffered", f"it waits for {other.id} to end", (evidence,), case.job.waiting > 0)
-    if following > (other.closed_at or case.now) or not _has_successor(case, other):
+    if following > (case.heard_of(other) or case.now) or not _has_successor(case, other):
         return None
     text = f"it waited for {other.id} to end, until {stamp(following)} took its place; overlap is {case.job.overlap}"
     ended = f" and ended at {stamp(other.closed_at)}" if other.closed_at else ""
@@ -72,7 +72,7 @@ def _replaced(case: Case) -> Reason | None:
 
 def _has_successor(case: Case, other: Run) -> bool:
     """Whether a start that came due while a run was there has run; of one that is still there nobody knows yet."""
-    end = other.closed_at
+    end = case.heard_of(other)
     return end is None or any(case.at < run.scheduled_at <= end and run.scheduled_by for run in case.runs)
 
 

@@ -440,6 +440,23 @@ def test_a_start_is_replaced_by_one_that_runs() -> None:
     assert found == ["cancelled", "missed", "missed"]
 
 
+@pytest.mark.parametrize(
+    ("ended", "known", "verdict"),
+    [
+        (5, timeline(), "overlap_skipped"),  # The scheduler looked at 12:20:01, and heard of the end then.
+        (5, None, "missed"),
+        (0.5, None, "overlap_skipped"),
+        (5, timeline(wakes=(NOON, NOON + TEN, NOON + 2 * TEN - 2 * SECOND)), "missed"),
+    ],
+)
+def test_a_start_is_replaced_until_the_schedule_has_heard_of_the_end(
+    ended: float, known: SchedulerRecord | None, verdict: str
+) -> None:
+    """12:00 ended some seconds before 12:20, which ran instead of 12:10."""
+    runs = [run(NOON, 2 * TEN - ended * SECOND, status="cancelled"), run(NOON + 2 * TEN, MINUTE, 2 * SECOND)]
+    assert reason(job(overlap="cancel_other"), runs, known, NOON + TEN).verdict == verdict
+
+
 def test_what_catching_up_superseded_is_not_missed_though_the_window_was_over() -> None:
     """The server looked again at 12:45; the window of a job that wants the newest holds ten minutes."""
     away = timeline(wakes=(NOON - MINUTE, NOON + 45 * MINUTE))
