@@ -35,16 +35,18 @@ def import_modules(names: Iterable[str]) -> list[ModuleType]:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's module may raise anything while it is imported
             problems.append(
                 f"module {name} (of --modules or TICKWRIGHT_MODULES) cannot be imported: {type(error).__name__}: {error}"
-                f"{_hint(name)}"
+                f"{_hint(name, error)}"
             )
     if problems:
         raise SettingsError("\n".join(problems))
     return modules
 
 
-def _hint(name: str) -> str:
-    package = name.partition(".")[0]
-    return f"; {_TAKEN.format(package)}" if package in PACKAGES else ""
+def _hint(name: str, error: BaseException) -> str:
+    """Whether a name of ours stands in the way: of the module itself, or of one that it imports."""
+    missing = (error.name or "") if isinstance(error, ImportError) else ""
+    packages = [each.partition(".")[0] for each in (name, missing)]
+    return next((f"; {_TAKEN.format(package)}" for package in packages if package in PACKAGES), "")
 
 
 def find_handlers(modules: Sequence[ModuleType]) -> HandlerRegistry:

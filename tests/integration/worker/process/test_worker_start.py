@@ -73,6 +73,10 @@ REFUSALS = {
         {"TICKWRIGHT_MODULES": "activities.mine"},
         "No module named 'activities.mine'; Tickwright's own package has the name activities; give yours another",
     ),
+    "module that imports from a package with such a name": (
+        {"TICKWRIGHT_MODULES": "indirect"},
+        "No module named 'activities.mine'; Tickwright's own package has the name activities; give yours another",
+    ),
     "handler twice": ({"TICKWRIGHT_MODULES": "one,two"}, "the handler `clean_up` is defined twice"),
 }
 
@@ -82,6 +86,7 @@ async def test_a_worker_with_a_fault_in_its_settings_ends_with_2_before_it_conne
     settings: dict[str, str], message: str, silent: socket.socket, tmp_path: Path
 ) -> None:
     (tmp_path / "broken.py").write_text("1 / 0")
+    (tmp_path / "indirect.py").write_text("import activities.mine")
     (tmp_path / "one.py").write_text(HANDLER)
     (tmp_path / "two.py").write_text(HANDLER)
     env = {"TEMPORAL_ADDRESS": address_of(silent), "TICKWRIGHT_HTTP_ADDRESS": "127.0.0.1:0", **settings}
