@@ -6,7 +6,6 @@ import io
 import posixpath
 import re
 import tarfile
-from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -16,8 +15,8 @@ from activities.errors import HandlerError
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-KEY, UNTIL = "tickwright.key", "tickwright.until"
-"""Labels: the idempotency key, and when the time of the step is over (Unix time)."""
+UNTIL = "tickwright.until"
+"""The label that says when the time of the step is over (Unix time)."""
 _SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[bkmg]?)", re.IGNORECASE)
 _UNITS = {"": 1, "b": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 _PERIOD = 10**9
@@ -61,12 +60,6 @@ class ContainerParams(BaseModel):
         """The image with its tag, `latest` where it says none: without one, Docker would pull every tag."""
         last = self.image.rpartition("/")[2]
         return self.image if ":" in last or "@" in last else f"{self.image}:latest"
-
-
-def name_of(key: str, failures: int = 0) -> str:
-    """The one name of the container of a step, whoever starts it; after each failure a new one, with `-2`, `-3` and so on."""
-    name = f"tickwright-{sha256(key.encode()).hexdigest()[:32]}"
-    return f"{name}-{failures + 1}" if failures else name
 
 
 def body_of(request: ContainerParams, environment: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, Any]:

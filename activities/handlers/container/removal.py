@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
 
 import aiohttp
 
 from activities.handlers.container.engine import Engine, EngineError
+from activities.handlers.lasting import Afterwards
 
 
 class Removals:
@@ -15,16 +15,13 @@ class Removals:
 
     def __init__(self, socket: str) -> None:
         self._socket = socket
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._afterwards = Afterwards()
 
     def later(self, container: str, seconds: float) -> None:
         """Remove the container then, whether it still runs or not."""
-        task = asyncio.get_running_loop().create_task(self._remove(container, seconds))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._afterwards.later(self._remove(container), seconds)
 
-    async def _remove(self, container: str, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+    async def _remove(self, container: str) -> None:
         engine = Engine(self._socket)
         try:
             with suppress(EngineError, aiohttp.ClientError, OSError):  # The sweep of a later step tries again.

@@ -8,10 +8,11 @@ import aiohttp
 
 from activities.errors import HandlerError
 from activities.handlers.container.engine import Engine, EngineError, unreachable
-from activities.handlers.container.output import Output
 from activities.handlers.container.params import ContainerParams, check_mounts
 from activities.handlers.container.removal import Removals
-from activities.handlers.container.step import ContainerStep, last_of
+from activities.handlers.container.step import ContainerStep
+from activities.handlers.lasting import last_of
+from activities.handlers.log_output import Output
 from activities.steps.params import parse_params
 
 if TYPE_CHECKING:

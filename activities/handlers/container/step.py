@@ -8,28 +8,26 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import structlog
-from temporalio import activity
 
 from activities.contract import STOP_GRACE
 from activities.errors import HandlerError
 from activities.handlers.command import facts_of, last_line
 from activities.handlers.container.auth import registry_auth
 from activities.handlers.container.engine import SLACK, EngineError, seconds_since
-from activities.handlers.container.params import KEY, UNTIL, archive_of, body_of, name_of
-from activities.handlers.container.verdict import ended_badly, refused
-from activities.handlers.keys import keys_of, with_keys
+from activities.handlers.container.params import UNTIL, archive_of, body_of
+from activities.handlers.container.verdict import refused
+from activities.handlers.lasting import KEPT_AFTER_END, KEY, goes_on_elsewhere, last_of, name_of
+from activities.handlers.verdict import ended_badly
 from activities.steps.heartbeats import LIVE
 
 if TYPE_CHECKING:
     from activities.handlers.container.engine import Engine
-    from activities.handlers.container.output import Output
     from activities.handlers.container.params import ContainerParams
     from activities.handlers.container.removal import Removals
+    from activities.handlers.log_output import Output
     from activities.steps.attempt import Attempt
 
 _log: structlog.stdlib.BoundLogger = structlog.get_logger()
-KEPT_AFTER_END = 10.0
-"""Seconds for which a container stays after its end: a worker that dies before the server has the result finds it."""
 _REST_SECONDS = 2.0
 _TRIES, _PAUSE = 60, 0.5
 _BEFORE_START, _START_SECONDS = {"created", "configured", "initialized"}, 20.0
@@ -165,7 +163,7 @@ class ContainerStep:
 
     async def _followed(self) -> int:
         """The exit code, when the container has ended and all of its output is taken."""
-        following = asyncio.create_task(self._output.read(self._engine, self._id, follow=True))
+        following = asyncio.create_task(self._output.read(self._engine.log(self._id, follow=True)))
         try:
             code = await self._engine.wait(self._id)
             if (await self._engine.inspect(self._id))["State"].get("Running"):  # An engine that stops says so, too.
@@ -173,7 +171,7 @@ class ContainerStep:
             await asyncio.wait([following], timeout=_REST_SECONDS)
             following.cancel()
             await asyncio.gather(following, return_exceptions=True)
-            await self._output.read(self._engine, self._id, follow=False)
+            await self._output.read(self._engine.log(self._id, follow=False))
         except EngineError as error:
             if error.status != HTTPStatus.NOT_FOUND:
                 raise
@@ -186,20 +184,25 @@ class ContainerStep:
 
     async def _judged(self, code: int) -> dict[str, Any]:
         self._removals.later(self._id, KEPT_AFTER_END)
-        details = await self._details()
         if code == 0:
-            stdout = self._output.kept["stdout"]
-            texts = {name: text for name, text in details.items() if name != "whole"}
-            return {**with_keys(*keys_of(stdout.data, cut=stdout.is_cut), code, texts), **_whole_of(details)}
+            return await self._output.success(self._attempt)
+        details, request = await self._details(), self._request
         state = (await self._engine.inspect(self._id))["State"]
         await self._beat(failures=self._failures + 1)
-        line = last_line(details, self._attempt.redactor)
-        raise ended_badly(self._request, code, state, line, details)
+        raise ended_badly(
+            request.image,
+            code,
+            out_of_memory=bool(state.get("OOMKilled")),
+            memory=request.memory,
+            permanent=code in request.permanent_exit_codes,
+            last_line=last_line(details, self._attempt.redactor),
+            details=details,
+        )
 
     async def _interrupted(self) -> None:
-        if _goes_on_elsewhere():
+        if goes_on_elsewhere():
             self._attempt.evidence |= await self._details()
-            await self._beat(host=self._host, shown=self._output.size)
+            await self._beat(host=self._host, shown=self._output.shown)
             self._removals.later(self._id, max(self._until - time.monotonic(), 0.0) + SLACK)
             return
         await self._end()
@@ -214,7 +217,7 @@ class ContainerStep:
         """Its last words are taken."""
         try:
             await self._engine.stop(self._id, round(STOP_GRACE))
-            await self._output.read(self._engine, self._id, follow=False)
+            await self._output.read(self._engine.log(self._id, follow=False))
         except EngineError as error:
             if error.status != HTTPStatus.NOT_FOUND:
                 raise
@@ -227,19 +230,4 @@ class ContainerStep:
         await asyncio.sleep(0)  # The loop takes it.
 
     async def _details(self) -> dict[str, Any]:
-        return {**self._output.texts(self._attempt.redactor), **await self._output.places(self._attempt)}
-
-
-def last_of(attempt: Attempt) -> dict[str, Any]:
-    """What an earlier attempt has left for this one."""
-    return attempt.last_heartbeat if isinstance(attempt.last_heartbeat, dict) else {}
-
-
-def _whole_of(details: dict[str, Any]) -> dict[str, Any]:
-    return {"whole": details["whole"]} if "whole" in details else {}
-
-
-def _goes_on_elsewhere() -> bool:
-    """Whether the attempt ends here for a reason that says nothing about the job: a drain, a lost heartbeat."""
-    why = activity.cancellation_details()
-    return activity.is_worker_shutdown() if why is None else not why.cancel_requested
+        return await self._output.details(self._attempt)

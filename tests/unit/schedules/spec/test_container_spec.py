@@ -8,7 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from activities.errors import HandlerError
-from activities.handlers.container.params import ContainerParams, body_of, check_mounts, name_of, size_in_bytes
+from activities.handlers.container.params import ContainerParams, body_of, check_mounts, size_in_bytes
+from activities.handlers.lasting import name_of
 from activities.steps.params import parse_params
 from schedules.spec.kinds.container import ContainerSpec
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 import structlog
 
-from activities.handlers.container.params import KEY
+from activities.handlers.lasting import KEY
 from activities.handlers.table import Containers
 from activities.steps.log_lines import keep_line
 from tests.podman import IMAGE, NoPodmanError, Podman, podman_service

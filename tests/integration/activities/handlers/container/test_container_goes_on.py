@@ -11,7 +11,8 @@ from temporalio.activity import ActivityCancellationDetails
 from temporalio.exceptions import ApplicationError
 
 from activities.contract import WORKER_SHUTDOWN
-from activities.handlers.container.params import KEY, UNTIL
+from activities.handlers.container.params import UNTIL
+from activities.handlers.lasting import KEY
 from tests.podman import IMAGE
 from tests.waiting import until
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from temporalio.client import Client
 
-from activities.handlers.container.params import KEY
+from activities.handlers.lasting import KEY
 from activities.occurrence import stamp
 from tests.deploy import Deploy
 from tests.integration.scenes import Scene

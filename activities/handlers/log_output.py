@@ -1,18 +1,18 @@
-"""The output of a container, read from its beginning as often as need be, and taken once."""
+"""The output of a container or a pod, read from its beginning as often as need be, and taken once."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from activities.handlers.keys import keys_of, with_keys
 from activities.steps.kept import Kept
 from activities.steps.output import MAX_OUTPUT
 from activities.steps.whole import Whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Mapping
 
-    from activities.handlers.container.engine import Engine
     from activities.steps.attempt import Attempt
     from activities.steps.redact import Redactor
     from activities.steps.sinks import Sink
@@ -30,14 +30,14 @@ class Output:
         self._files = {stream: Whole(sink) for stream in STREAMS} if sink else {}
 
     @property
-    def size(self) -> dict[str, int]:
-        """Bytes of each stream so far."""
-        return {stream: kept.size for stream, kept in self.kept.items()}
+    def shown(self) -> dict[str, int]:
+        """Bytes of each stream that people have been shown, by this attempt or an earlier one."""
+        return {stream: max(kept.size, self._before[stream]) for stream, kept in self.kept.items()}
 
-    async def read(self, engine: Engine, container: str, *, follow: bool) -> None:
-        """Take what is new; with `follow`, until the container ends."""
+    async def read(self, log: AsyncIterator[tuple[str, bytes]]) -> None:
+        """Take what is new in a log, which gives stream and bytes from the beginning."""
         place = dict.fromkeys(STREAMS, 0)
-        async for stream, data in engine.log(container, follow=follow):
+        async for stream, data in log:
             begin = place[stream]
             place[stream] += len(data)
             self._take(stream, begin, data)
@@ -58,8 +58,17 @@ class Output:
         """The last `size` bytes of each, likewise."""
         return {stream: kept.end(redactor, size) for stream, kept in self._shown.items()}
 
-    async def places(self, attempt: Attempt) -> dict[str, dict[str, str]]:
-        """`{"whole": …}` with the places of the streams that are kept as a whole; empty for none."""
+    async def details(self, attempt: Attempt) -> dict[str, Any]:
+        """The texts, and `whole` with the places of the streams that are kept as a whole, if any are."""
+        return {**self.texts(attempt.redactor), **await self._places(attempt)}
+
+    async def success(self, attempt: Attempt) -> dict[str, Any]:
+        """What a step with exit code 0 gives: the keys of the last line, and the details."""
+        details, stdout = await self.details(attempt), self.kept["stdout"]
+        whole = {"whole": details.pop("whole")} if "whole" in details else {}
+        return {**with_keys(*keys_of(stdout.data, cut=stdout.is_cut), 0, details), **whole}
+
+    async def _places(self, attempt: Attempt) -> dict[str, dict[str, str]]:
         put = {stream: await asyncio.to_thread(whole.put, attempt, stream) for stream, whole in self._files.items()}
         found = {stream: place for stream, place in put.items() if place}
         return {"whole": found} if found else {}
