@@ -75,8 +75,8 @@ pictures: setup ## Renew the pictures in docs, by a Chromium of this machine
 
 lock: setup ## Renew the lock files from pyproject.toml: everything, what `make run` needs, what the image runs, what builds it
 	$(COMPILE) pyproject.toml --group dev --output-file $(LOCK)
-	$(COMPILE) pyproject.toml --group run --extra sql --extra s3 --constraint $(LOCK) --output-file requirements-run.lock
-	$(COMPILE) pyproject.toml --extra sql --extra s3 --constraint $(LOCK) --output-file requirements-runtime.lock
+	$(COMPILE) pyproject.toml --group run --extra sql --extra s3 --extra kubernetes --constraint $(LOCK) --output-file requirements-run.lock
+	$(COMPILE) pyproject.toml --extra sql --extra s3 --extra kubernetes --constraint $(LOCK) --output-file requirements-runtime.lock
 	$(COMPILE) --group build --constraint $(LOCK) --output-file requirements-build.lock
 	$(COMPILE) --group supply --output-file requirements-supply.lock
 

@@ -103,7 +103,7 @@ class StepRequest:
     when: When = "on_success"
     compensate: StepRequest | None = None  # what takes its effect back
     task_queue: str = ""  # another than the job's
-    start_timeout: float | None = None  # how long an attempt may wait for a worker
+    start_timeout: float | None = None  # how long an attempt may wait for a worker, and a pod for its start
 
 
 @dataclass(frozen=True)
@@ -311,6 +311,7 @@ class WorkerOffer:
     troubles: list[str] = field(default_factory=list)  # of each trial in the question, empty for none
     kinds: list[str] = field(default_factory=list)  # those in the question of which it has the handler
     containers: bool = False  # whether it runs them
+    namespaces: list[str] = field(default_factory=list)  # of clusters, where it runs Jobs
 
 
 @dataclass(frozen=True)

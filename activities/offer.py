@@ -51,6 +51,7 @@ class OfferActivities:
             await fitness.troubles(asked.trials),
             fitness.kinds(asked.kinds),
             fitness.parts.containers.allowed,
+            list(fitness.parts.kubernetes_namespaces),
         )
 
     @activity.defn(name=OFFERED_ELSEWHERE)

@@ -18,7 +18,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "deploy" / "kubernetes"
 EXAMPLE = "example"
 COMPLETE = "complete"
 """The example with every line that a `#` keeps out of it, autoscaled, with files of yours."""
-ROOTS = ("worker", "autoscaled", "sync", "monitor", "board", EXAMPLE, COMPLETE)
+ROOTS = ("jobs", "worker", "autoscaled", "sync", "monitor", "board", EXAMPLE, COMPLETE)
 VERSIONS = ("1.31", kubernetes_validate.latest_version())
 """The oldest on which all that they use is stable, and the newest that there is a schema for."""
 KUBECTL = Path(sys.executable).with_name("kubectl")

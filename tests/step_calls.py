@@ -88,6 +88,7 @@ async def bench(
     outputs: Sink | None = None,
     previous_occurrence: Callable[[TimesRequest, datetime], datetime | None] = day_before,
     containers: Containers | None = None,
+    kubernetes_namespaces: tuple[str, ...] = (),
 ) -> AsyncIterator[Bench]:
     """Step activities with the handlers of `modules` and the secrets given by name."""
     facts: list[StepStarted | StepFinished] = []
@@ -103,6 +104,7 @@ async def bench(
                 allow_commands=allow_commands,
                 outputs=outputs or (Folder(outputs_dir) if outputs_dir else None),
                 containers=containers or Containers(),
+                kubernetes_namespaces=kubernetes_namespaces,
             )
         ),
         secrets=SecretStore(environ, secrets_directory),

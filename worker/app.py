@@ -22,7 +22,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from activities.handlers.calls import Calls
 from activities.handlers.session import LateSession
-from activities.handlers.table import Handlers, Parts
+from activities.handlers.table import Handlers
 from activities.late.start import LateStartActivities
 from activities.notices.current import current_target
 from activities.notices.report import ReportActivities
@@ -40,7 +40,6 @@ from schedules.source.user_modules import find_handlers, import_modules
 from schedules.version import __version__
 from worker.accounts import accounts_of
 from worker.builds import announced
-from worker.containers import containers_of
 from worker.delivery import Delivery
 from worker.health.health import Health, serve_health
 from worker.health.polls import Polls
@@ -48,10 +47,10 @@ from worker.health.reach import connect_patiently
 from worker.metrics.backlog import Backlog
 from worker.metrics.metrics import WorkerMetrics
 from worker.metrics.run_observer import RunsObserved
-from worker.modules import find_activities, find_workflows, type_name
-from worker.outputs import outputs_of
+from worker.modules import find_activities, find_workflows
 from worker.own_secrets import secrets_of
 from worker.own_workflows import OWN_WORKFLOWS
+from worker.parts import parts_of
 from worker.process.lifecycle import poll_until_stopped
 from worker.settings import Pollers
 from worker.times import CALENDAR, previous_occurrence
@@ -164,9 +163,7 @@ async def build_worker(
         executor, calls = ThreadPoolExecutor(settings.max_concurrent_steps, thread_name_prefix="activity"), Calls()
         metrics.watch(calls, settings.max_concurrent_steps)
         secrets = secrets_of(client, settings)
-        types, containers = [*map(type_name, offer.workflows)], containers_of(settings)
-        parts = Parts(offer.handlers, calls, session, settings.allow_commands, types, outputs_of(settings), containers)
-        handlers = Handlers(parts)
+        handlers = Handlers(parts_of(settings, offer, calls, session))
         fitness = Fitness(handlers, secrets)
         others = OthersFirst(fitness, Workers(client, answer_seconds=OFFER_SECONDS).answers)
         steps = StepActivities(

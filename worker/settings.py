@@ -92,10 +92,13 @@ class WorkerSettings(BaseModel):
         (),
         description="Host paths and volumes that `container` steps may mount, comma-separated; `:ro` behind one: to read.",
     )
+    kubernetes_namespaces: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+        (), description="Namespaces of the cluster in which `kubernetes` steps may run, comma-separated."
+    )
     secrets_dir: DirectoryPath | None = Field(None, description="Folder with a file NAME for each ${secret:NAME}.")
     outputs_dir: DirectoryPath | None = Field(
         None,
-        description="Folder for the whole output of commands and containers, if it is longer than 9 KiB; by default only its ends are kept.",
+        description="Folder for the whole output of commands, containers and Jobs, if it is longer than 9 KiB; by default only its ends are kept.",
     )
     outputs_url: Annotated[str, AfterValidator(check_bucket)] = Field(
         "",

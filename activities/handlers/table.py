@@ -50,6 +50,8 @@ class Parts:
     #: Where whole outputs of commands are kept; None for nowhere.
     outputs: Sink | None = None
     containers: Containers = Containers()
+    #: Where `kubernetes` steps may run.
+    kubernetes_namespaces: tuple[str, ...] = ()
 
 
 class StepHandler(Protocol):

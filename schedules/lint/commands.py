@@ -51,7 +51,7 @@ def _of_handler(handler: HandlerSpec) -> Iterator[tuple[str, int, FindingId, str
     if (command := handler.command) is not None:
         found = _of_shell(command.argv[0]) if command.shell else _of_argv(command.argv)
         yield from (("argv", *each) for each in found)
-    elif (container := handler.container) is not None:
+    elif (container := handler.container or handler.kubernetes) is not None:
         command_words, words = container.command, (*container.command, *container.args)
         for index, identifier, message in _of_given_shell(words) if command_words else ():
             own = index < len(command_words)

@@ -16,11 +16,11 @@ from schedules.source.faults import errors_of, problem_at, problems, stray_name
 from schedules.source.head import Head, check_head
 from schedules.source.part import Part, Said
 from schedules.source.partial import OF_LIMITS, ORDER, PartialJob, Repair
-from schedules.source.texts import reader_beside
+from schedules.source.texts import reader_beside, value_reader
 from schedules.spec.fields import check_job_name
 from schedules.spec.file import SHARED
 from schedules.spec.job import JobSpec, unknown_calendars
-from schedules.spec.kinds.sql import READ_TEXT
+from schedules.spec.kinds.files import READ_TEXT, READ_VALUE
 from schedules.spec.labels import label_faults
 from schedules.spec.layers import Layer, merge, merge_job
 from schedules.spec.notice_faults import alert_faults
@@ -138,7 +138,8 @@ class Jobs:
         return None
 
     def _validated(self, data: dict[str, Any]) -> JobSpec:
-        context = {"now": self._now, READ_TEXT: reader_beside(self._document.file)}
+        read = reader_beside(self._document.file)
+        context = {"now": self._now, READ_TEXT: read, READ_VALUE: value_reader(read)}
         return JobSpec.model_validate(data, by_alias=True, by_name=False, context=context)
 
     def _read_partially(self, name: str, data: dict[str, Any], errors: list[ErrorDetails]) -> None:

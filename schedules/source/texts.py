@@ -1,10 +1,13 @@
-"""Texts that a spec names by their files."""
+"""Texts and values that a spec names by their files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
+from schedules.source.compose import compose
+from schedules.source.construct import Constructor
+from schedules.source.malformed import Malformed
 from schedules.text.shown import shown
 
 LARGEST = 1_000_000
@@ -37,3 +40,15 @@ def reader_beside(spec: str) -> Callable[[str], str]:
             raise ValueError(f"{shown(str(path))} is not UTF-8; save it as UTF-8") from None
 
     return read
+
+
+def value_reader(read: Callable[[str], str]) -> Callable[[str], object]:
+    """Reads the mapping of a YAML or JSON file, whose text `read` gives; it raises ValueError that says why it cannot."""
+
+    def value(name: str) -> object:
+        try:
+            return Constructor().value(compose(read(name)))
+        except Malformed as error:
+            raise ValueError(f"{name}, line {error.line + 1}: {error}") from None
+
+    return value

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from schedules.spec.kinds.command import CommandSpec
     from schedules.spec.kinds.container import ContainerSpec
     from schedules.spec.kinds.http import HttpSpec
+    from schedules.spec.kinds.kubernetes import KubernetesSpec
     from schedules.spec.kinds.python import PythonSpec
     from schedules.spec.kinds.sql import SqlSpec
     from schedules.spec.kinds.workflow import WorkflowSpec
@@ -38,6 +39,7 @@ __all__ = [
     "EveryEntry",
     "HttpSpec",
     "JobSpec",
+    "KubernetesSpec",
     "LintSpec",
     "OnFailureSpec",
     "OnMissedSpec",
@@ -68,6 +70,7 @@ _HOMES = {
     "EveryEntry": "schedules.spec.entries",
     "HttpSpec": "schedules.spec.kinds.http",
     "JobSpec": "schedules.spec.job",
+    "KubernetesSpec": "schedules.spec.kinds.kubernetes",
     "LintSpec": "schedules.spec.job",
     "OnFailureSpec": "schedules.spec.notices",
     "OnMissedSpec": "schedules.spec.notices",

@@ -127,6 +127,7 @@ Duration = Annotated[
 ]
 AtLeastOneSecond = Annotated[Duration, _at_least(1)]
 AtLeastFiveSeconds = Annotated[Duration, _at_least(5)]
+AtLeastTenMinutes = Annotated[Duration, _at_least(600)]
 LocalTime = Annotated[datetime, BeforeValidator(_parse_time), WithJsonSchema({"type": "string", "pattern": LOCAL_TIME})]
 ClockTime = Annotated[
     time, BeforeValidator(_parse_clock_time), WithJsonSchema({"type": "string", "pattern": CLOCK_TIME})

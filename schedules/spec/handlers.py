@@ -12,6 +12,7 @@ from schedules.spec.kinds.container import ContainerSpec
 from schedules.spec.kinds.http import HttpSpec
 from schedules.spec.kinds.installed import installed_kinds
 from schedules.spec.kinds.kind import KindSpec, Need, of_kind
+from schedules.spec.kinds.kubernetes import KubernetesSpec
 from schedules.spec.kinds.python import PythonSpec
 from schedules.spec.kinds.sql import SqlSpec
 from schedules.spec.kinds.workflow import WorkflowSpec
@@ -32,6 +33,9 @@ class HandlerSpec(Spec):
     python: PythonSpec | None = Field(default=None, description="A registered Python function.")
     workflow: WorkflowSpec | None = Field(default=None, description="Your own workflow.")
     container: ContainerSpec | None = Field(default=None, description="An image, run by Docker or Podman.")
+    kubernetes: KubernetesSpec | None = Field(
+        default=None, description="An image or a pod template, run as a Job of a cluster."
+    )
     sql: SqlSpec | None = Field(default=None, description="SQL statements for a database.")
 
     @property

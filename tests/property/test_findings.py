@@ -188,6 +188,11 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("shell-pipe", {"run": {"container": {"image": "i", "command": ["sh", "-c", "a | b"]}}}, "a pipe succeeds if"),
     ("shell-pipe", {"run": {"container": {"image": "i", "command": ["sh"], "args": ["-c", "a|b"]}}}, "a pipe succeeds"),
+    (
+        "shell-pipe",
+        {"run": {"kubernetes": {"namespace": "n", "image": "i", "command": ["sh", "-c", "a | b"]}}},
+        "a pipe",
+    ),
     ("shell-background", {"run": {"command": ["bash", "-c", "nohup ./x.sh"]}}, "killed when the shell ends"),
     ("shell-background", {"run": {"command": {"argv": ["nohup ./x.sh"], "shell": True}}}, "killed when the shell ends"),
     (

@@ -19,6 +19,7 @@ import pytest
         ("activities.idempotency", ["temporalio", "pydantic", "aiohttp"]),
         ("activities.registry", ["temporalio", "aiohttp", "structlog"]),
         ("activities.steps.secrets", ["temporalio", "aiohttp"]),
+        ("activities.handlers.kubernetes", ["lightkube", "httpx2"]),
         (
             "worker.app",
             [
@@ -31,6 +32,9 @@ import pytest
                 "activities.handlers.sql",
                 "schedules.ledger",
                 "activities.handlers.container",
+                "activities.handlers.kubernetes",
+                "lightkube",
+                "httpx2",
             ],
         ),
     ],

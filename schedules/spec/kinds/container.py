@@ -16,7 +16,7 @@ from schedules.spec.kinds.kind import KindSpec, Need
 from schedules.text.shown import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from collections.abc import Set as AbstractSet
 
     from activities.registry import HandlerRegistry
@@ -34,7 +34,8 @@ _FOR_SECRETS = {"env", "files"}
 SIZE = r"^[0-9]+(\.[0-9]+)?[bkmgBKMG]?$"
 
 
-def _check_image(image: str) -> str:
+def check_image(image: str) -> str:
+    """The image itself. Raises ValueError."""
     if not image or re.search(r"\s", image):
         raise ValueError(f'{shown(image)} is no image; write for example "registry.internal/report:1.4"')
     return image
@@ -58,10 +59,20 @@ def _check_path(path: str) -> str:
     return path
 
 
+def said_in_shells(container: Mapping[str, Any]) -> Iterator[Problem]:
+    """Places in `command` and `args` where a shell in the container would run what an earlier step has said."""
+    words = [(name, place) for name in ("command", "args") for place, _ in enumerate(container.get(name) or ())]
+    argv = [str(container[name][place]) for name, place in words]
+    for place in sorted(shell_places({"argv": argv})):
+        for step in sorted(outputs_used(argv[place])):
+            message = f'a shell would run what the step `{step}` has said; give it in `env`, and write `"$NAME"` here'
+            yield Problem(words[place], message)
+
+
 class ContainerSpec(KindSpec):
     """An image, run by Docker or Podman on the worker's host. Exit code 0 is success."""
 
-    image: Annotated[Word, AfterValidator(_check_image)] = Field(
+    image: Annotated[Word, AfterValidator(check_image)] = Field(
         description="The image, as for `docker run`.", examples=["registry.internal/report:1.4"]
     )
     command: Items[Word] = Field(
@@ -125,14 +136,7 @@ class ContainerSpec(KindSpec):
                     "nobody sees by inspecting, or into `env`"
                 )
                 yield Problem(path, message)
-        words = [(name, place) for name in ("command", "args") for place, _ in enumerate(params.get(name, ()))]
-        argv = [params[name][place] for name, place in words]
-        for place in sorted(shell_places({"argv": argv})):
-            for step in sorted(outputs_used(argv[place])):
-                message = (
-                    f'a shell would run what the step `{step}` has said; give it in `env`, and write `"$NAME"` here'
-                )
-                yield Problem(words[place], message)
+        yield from said_in_shells(params)
 
     @classmethod
     def need(cls, params: dict[str, Any]) -> Need:

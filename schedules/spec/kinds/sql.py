@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Self
 from urllib.parse import urlsplit
 
@@ -13,6 +12,7 @@ from activities.errors import Problem
 from activities.steps.sql_text import statements
 from activities.steps.template import NAMES, check, names_used
 from schedules.spec.fields import FieldError
+from schedules.spec.kinds.files import READ_TEXT, read_named
 from schedules.spec.kinds.kind import KindSpec
 from schedules.spec.kinds.sql_faults import sql_faults
 
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
     from activities.registry import HandlerRegistry
 
-ReadText = Callable[[str], str]
-"""Reads the text of a file by its path from the spec file's folder. Raises ValueError that says why it cannot."""
-READ_TEXT = "read_text"
-"""The key of a ReadText in the context of a validation."""
 _EXAMPLE = 'write for example "${secret:WAREHOUSE}"'
 
 
@@ -79,13 +75,7 @@ class SqlSpec(KindSpec):
             if self.statement is None:
                 raise FieldError("statement", "has no SQL; write it as `statement`, or `file` with the path of one")
             return self
-        read: ReadText | None = (info.context or {}).get(READ_TEXT)
-        if read is None:
-            raise FieldError("file", "is for spec files; in Python, write statement=Path(…).read_text()")
-        try:
-            text = read(self.file)
-        except ValueError as error:
-            raise FieldError("file", str(error)) from None
+        text = read_named(info, READ_TEXT, "file", self.file, "statement=Path(…).read_text()")
         return self.model_copy(update={"statement": text})
 
     def step_params(self) -> dict[str, Any]:

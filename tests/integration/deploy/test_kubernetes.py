@@ -232,7 +232,10 @@ def test_the_patches_of_the_example_open_what_they_say() -> None:
     for egress in rules.values():
         [temporal] = [rule for rule in egress if rule["ports"][0]["port"] == 7233]
         assert "to" not in temporal
-    assert {port["port"] for port in rules["worker"][-1]["ports"]} == {5432, 587}
+    opened = [{port["port"] for port in rule["ports"]} for rule in rules["worker"][-2:]]
+    assert opened == [{5432, 587}, {6443}]
+    tokens = {name: pod["automountServiceAccountToken"] for name, pod in pods(COMPLETE)}
+    assert tokens == {"worker": True, "monitor": False, "board": False, "sync": False}
 
 
 @pytest.mark.parametrize(("name", "pod"), pods(COMPLETE))

@@ -30,6 +30,11 @@ def handlers() -> Handlers:
         ("python", {"handler": "export"}, "there is no handler `export`; the registered handlers are: none"),
         ("workflow", {"type": "Reconcile"}, ""),
         ("container", {"image": "report:1"}, "containers are not allowed on this worker"),
+        (
+            "kubernetes",
+            {"namespace": "reports", "image": "report:1"},
+            "Jobs in the namespace `reports` are not allowed",
+        ),
         ("sql", {"connection": "${secret:DB}", "statement": "SELECT 1"}, ""),
         ("workflow", {"type": "Settle"}, "no workflow type `Settle` on this worker"),
     ],
