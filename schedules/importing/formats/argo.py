@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from schedules.importing.formats.cronjob import LITERAL, entry_of, rule_of, run_of
+from schedules.importing.formats.cronjob import LITERAL, entry_of, rule_of
 from schedules.importing.formats.cronjob_remarks import OVERLAPS, mapping_of
 from schedules.importing.formats.manifests import load_objects
 from schedules.importing.old_job import Loaded, OldJob, Policy, Remark
 from schedules.importing.problem import ImportProblem
 from schedules.importing.rules import UnionRule
 from schedules.text.duration import format_duration
+from schedules.text.literal import literal
 
 
 def load_cron_workflows(text: str, file: str, zone: str) -> Loaded:
@@ -51,7 +53,7 @@ def _cron_workflow(item: Mapping[str, Any], file: str, zone: str) -> OldJob | st
         job["start_deadline"] = format_duration(timedelta(seconds=seconds))
     if spec.get("suspend") is True:
         job["paused"] = True
-    job["run"] = run_of(_entrypoint(mapping_of(spec, "workflowSpec")))
+    job["run"] = _run(_entrypoint(mapping_of(spec, "workflowSpec")))
     source = f"kind: CronWorkflow, name: {name}, schedules: {', '.join(schedules)}"
     return OldJob(file, 0, name, source, [name], job, rule, _policies(policy, spec), remarks)
 
@@ -98,3 +100,23 @@ def _policies(policy: str, spec: Mapping[str, Any]) -> tuple[Policy, ...]:
         Policy("timeout", "activeDeadlineSeconds, if it has one", "the timeout that you gave for an attempt"),
         Policy("who is told", "onExit, if it has one", "nobody, until you add `on_failure`"),
     )
+
+
+def _run(pod: Mapping[str, Any]) -> dict[str, Any]:
+    """The command of the first container; what makes it an image's command is said in a question."""
+    container = next((each for each in pod.get("containers") or () if isinstance(each, dict)), {})
+    words = [str(word) for key in ("command", "args") for word in (container.get(key) or ())]
+    run: dict[str, Any] = {"argv": literal(words) or ["./entrypoint"]}
+    env = {
+        str(each["name"]): _env_value(each)
+        for each in container.get("env") or ()
+        if isinstance(each, dict) and "name" in each
+    }
+    return {"command": run | ({"env": env} if env else {})}
+
+
+def _env_value(entry: Mapping[str, Any]) -> str:
+    if "value" in entry:
+        return str(literal(str(entry["value"])))
+    secret = mapping_of(mapping_of(entry, "valueFrom"), "secretKeyRef").get("key")
+    return f"${{secret:{re.sub(r'[^A-Za-z0-9_]', '_', str(secret))}}}" if secret else ""

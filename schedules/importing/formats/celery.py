@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from schedules.importing import fields
 from schedules.importing.formats.python_source import Call, Reader, Unknown, dotted, parsed, plain, whole_seconds
-from schedules.importing.literal import literal
 from schedules.importing.old_job import Dropped, Loaded, OldJob, Policy, Remark
 from schedules.importing.problem import ImportProblem
 from schedules.importing.rules import GridRule, OldRule
 from schedules.text.duration import format_duration
+from schedules.text.literal import literal
 
 FIELDS: Final = ("minute", "hour", "day_of_week", "day_of_month", "month_of_year")
 LITERAL: Final = {"gap": "skip", "repeat": "both"}

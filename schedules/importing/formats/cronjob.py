@@ -5,19 +5,26 @@ Times follow robfig/cron v3 in the zone of `timeZone`; policies follow the CronJ
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
 from schedules.importing import fields
-from schedules.importing.formats.cronjob_remarks import OVERLAPS, backoff_limit, mapping_of, policies_of, remarks_of
+from schedules.importing.formats.cronjob_remarks import (
+    NO_NAMESPACE,
+    OVERLAPS,
+    backoff_limit,
+    mapping_of,
+    policies_of,
+    remarks_of,
+    where_of,
+)
 from schedules.importing.formats.manifests import load_objects
-from schedules.importing.literal import literal
 from schedules.importing.old_job import Loaded, OldJob, Remark
 from schedules.importing.problem import ImportProblem
 from schedules.importing.rules import OldRule
 from schedules.text.duration import format_duration
+from schedules.text.literal import literal
 
 LITERAL: Final = {"gap": "skip", "repeat": "both"}
 
@@ -41,7 +48,7 @@ def _cronjob(item: Mapping[str, Any], file: str, zone: str) -> OldJob | str:
     pod = mapping_of(mapping_of(job_spec, "template"), "spec")
     namespace = meta.get("namespace")
     job: dict[str, Any] = {"description": f"CronJob {f'{namespace}/' if namespace else ''}{name}"}
-    remarks = list(remarks_of(spec, job_spec, pod))
+    remarks = [*where_of(namespace, pod), *remarks_of(spec, job_spec, pod)]
     rule = None
     try:
         zone = str(spec.get("timeZone") or zone)
@@ -51,7 +58,7 @@ def _cronjob(item: Mapping[str, Any], file: str, zone: str) -> OldJob | str:
     job |= {"schedule": entry_of(schedule), "timezone": zone, "dst": LITERAL, **_policies(spec, job_spec)}
     if labels := {str(key): str(value) for key, value in mapping_of(meta, "labels").items()}:
         job["labels"] = labels
-    job["run"] = run_of(pod)
+    job["run"] = _run(namespace, mapping_of(job_spec, "template"))
     return OldJob(
         file,
         0,
@@ -101,21 +108,9 @@ def _seconds(data: Mapping[str, Any], key: str) -> timedelta | None:
     return timedelta(seconds=value) if isinstance(value, int) and value > 0 else None
 
 
-def run_of(pod: Mapping[str, Any]) -> dict[str, Any]:
-    """The command of the first container; what makes it an image's command is said in a question."""
-    container = next((each for each in pod.get("containers") or () if isinstance(each, dict)), {})
-    words = [str(word) for key in ("command", "args") for word in (container.get(key) or ())]
-    run: dict[str, Any] = {"argv": literal(words) or ["./entrypoint"]}
-    env = {
-        str(each["name"]): _env_value(each)
-        for each in container.get("env") or ()
-        if isinstance(each, dict) and "name" in each
-    }
-    return {"command": run | ({"env": env} if env else {})}
-
-
-def _env_value(entry: Mapping[str, Any]) -> str:
-    if "value" in entry:
-        return str(literal(str(entry["value"])))
-    secret = mapping_of(mapping_of(entry, "valueFrom"), "secretKeyRef").get("key")
-    return f"${{secret:{re.sub(r'[^A-Za-z0-9_]', '_', str(secret))}}}" if secret else ""
+def _run(namespace: Any, template: Mapping[str, Any]) -> dict[str, Any]:
+    """The pod template as it is; that it is not started again by its node is the step's own."""
+    spec = {key: value for key, value in mapping_of(template, "spec").items() if key != "restartPolicy"}
+    meta = {key: value for key in ("labels", "annotations") if (value := mapping_of(template, "metadata").get(key))}
+    pod = {"metadata": meta, "spec": spec} if meta else {"spec": spec}
+    return {"kubernetes": {"namespace": str(namespace or NO_NAMESPACE), "template": literal(pod)}}

@@ -9,15 +9,12 @@ from schedules.importing.old_job import Policy, Remark
 
 OVERLAPS: Final = {"Allow": "allow_all", "Forbid": "skip", "Replace": "cancel_other"}
 DEFAULT_BACKOFF_LIMIT: Final = 6
+NO_NAMESPACE: Final = "default"
+"""Stands where a manifest names none."""
 
 
 def remarks_of(spec: Mapping[str, Any], job_spec: Mapping[str, Any], pod: Mapping[str, Any]) -> Iterator[Remark]:
     """Everything about a CronJob that will be different, or needs an answer."""
-    containers = [each for each in pod.get("containers") or () if isinstance(each, dict)]
-    image = str(containers[0].get("image", "")) if containers else ""
-    yield Remark(
-        "image", "question", f"it runs in the image {image}: on which task queue do workers with that program run it?"
-    )
     if not spec.get("timeZone") and not str(spec.get("schedule", "")).startswith(("CRON_TZ=", "TZ=")):
         yield Remark(
             "timezone",
@@ -50,28 +47,35 @@ def remarks_of(spec: Mapping[str, Any], job_spec: Mapping[str, Any], pod: Mappin
                 f"{key}: {job_spec[key]}: several pods are no single run; is it one job, or that many?",
             )
             break
-    yield from _pod_remarks(job_spec, pod, containers)
+    yield from _pod_remarks(job_spec, pod)
 
 
-def _pod_remarks(
-    job_spec: Mapping[str, Any], pod: Mapping[str, Any], containers: list[dict[str, Any]]
-) -> Iterator[Remark]:
-    if len(containers) > 1 or pod.get("initContainers"):
-        others = ", ".join(
-            str(each.get("name", ""))
-            for each in [*containers[1:], *(pod.get("initContainers") or ())]
-            if isinstance(each, dict)
-        )
+def where_of(namespace: Any, pod: Mapping[str, Any]) -> Iterator[Remark]:
+    """Where it runs, and what it runs there."""
+    if not containers_of(pod):
+        yield Remark("image", "question", "it has no container with an image: what does it run?")
+    if not namespace:
+        yield Remark("namespace", "question", "it has no namespace: in which one does it run?")
+        return
+    yield Remark(
+        "namespace", "kept", f"it runs in {namespace}: its workers need TICKWRIGHT_KUBERNETES_NAMESPACES={namespace}"
+    )
+
+
+def containers_of(pod: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Those that can be run."""
+    given = pod.get("containers")
+    return [each for each in given if isinstance(each, dict) and each.get("image")] if isinstance(given, list) else []
+
+
+def _pod_remarks(job_spec: Mapping[str, Any], pod: Mapping[str, Any]) -> Iterator[Remark]:
+    containers = containers_of(pod)
+    if len(containers) > 1:
+        others = ", ".join(str(each.get("name", "")) for each in containers[1:])
         yield Remark("sidecar", "question", f"it has further containers ({others}): are they needed for the run?")
     for key, what in (("podFailurePolicy", "podFailurePolicy"), ("completionMode", "completionMode: Indexed")):
         if job_spec.get(key) not in (None, "NonIndexed"):
             yield Remark("pod-policy", "question", f"{what} has no word here")
-    if any(isinstance(each, dict) and each.get("envFrom") for each in containers):
-        yield Remark(
-            "env-from",
-            "changed",
-            "envFrom fills its environment from a ConfigMap or Secret; name each variable under `env`",
-        )
 
 
 def policies_of(spec: Mapping[str, Any], job_spec: Mapping[str, Any]) -> tuple[Policy, ...]:

@@ -11,11 +11,11 @@ import yaml
 
 from schedules.importing import fields
 from schedules.importing.formats.manifests import parsed
-from schedules.importing.literal import literal
 from schedules.importing.old_job import Dropped, Loaded, OldJob, Policy, Remark
 from schedules.importing.problem import ImportProblem, SourceError
 from schedules.importing.rules import UnionRule
 from schedules.importing.shape import loaded
+from schedules.text.literal import literal
 
 POLICIES: Final = (
     Policy("overlap", "runs side by side, unless `concurrency` is set", "overlap: allow_all"),

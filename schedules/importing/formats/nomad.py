@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from schedules.importing.literal import literal
 from schedules.importing.old_job import Dropped, Loaded, OldJob, Policy, Remark
 from schedules.importing.plain_star import cronexpr
 from schedules.importing.problem import ImportProblem, SourceError
 from schedules.importing.rules import UnionRule
 from schedules.importing.shape import Reading, loaded
+from schedules.text.literal import literal
 
 LITERAL: Final = {"gap": "skip", "repeat": "both"}
 CLOCK_CHANGE: Final = (

@@ -14,12 +14,12 @@ from zoneinfo import ZoneInfo
 import yaml
 
 from schedules.importing.formats.manifests import parsed
-from schedules.importing.literal import literal
 from schedules.importing.old_job import Dropped, Loaded, OldJob, Policy, Remark
 from schedules.importing.plain_star import fugit
 from schedules.importing.problem import ImportProblem, SourceError
 from schedules.importing.rules import OldRule
 from schedules.importing.shape import Reading, loaded
+from schedules.text.literal import literal
 
 Enqueue = Literal["perform_async", "perform_later"]
 LITERAL: Final = {"gap": "skip", "repeat": "both"}

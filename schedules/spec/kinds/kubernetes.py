@@ -16,6 +16,7 @@ from schedules.spec.kinds.container import check_image, said_in_shells
 from schedules.spec.kinds.files import READ_VALUE, read_named
 from schedules.spec.kinds.kind import KindSpec, Need
 from schedules.spec.kinds.pod_faults import pod_faults
+from schedules.text.literal import literal
 from schedules.text.shown import shown
 
 if TYPE_CHECKING:
@@ -122,7 +123,8 @@ class KubernetesSpec(KindSpec):
         if self.template_file is None:
             return self
         read = read_named(info, READ_VALUE, "template_file", self.template_file, "template={…}")
-        return self.model_copy(update={"template": _literal(read)})
+        # What a file says is Kubernetes' own, and no template of ours.
+        return self.model_copy(update={"template": literal(read)})
 
     def step_params(self) -> dict[str, Any]:
         """See KindSpec; durations are in seconds."""
@@ -172,15 +174,6 @@ class KubernetesSpec(KindSpec):
         namespace, setting = params["namespace"], f"{NAMESPACES}={params['namespace']}"
         lack = f"no Jobs are allowed in the namespace `{namespace}`"
         return Need(namespace, lambda offer: offer.namespaces, lack, f"start it with {setting}", setting=setting)
-
-
-def _literal(value: Any) -> Any:
-    """The same with its braces as text: what a file says is Kubernetes' own, and no template of ours."""
-    if isinstance(value, str):
-        return value.replace("{", "{{").replace("}", "}}")
-    if isinstance(value, dict):
-        return {key: _literal(item) for key, item in value.items()}
-    return [_literal(item) for item in value] if isinstance(value, list) else value
 
 
 def _without_program(template: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
+from activities.steps.template import render
 from schedules.cron.occurrences import occurrences_of
 from schedules.lint.findings import findings
 from schedules.lint.load import load_readable
@@ -28,7 +30,7 @@ SOURCES: dict[str, tuple[list[str], Format | None]] = {
     "timers/report.timer": (["timers"], "systemd"),
     "timers/clean.timer": (["timers"], "systemd"),
 }
-EXTRA = {"cron-tz", "image", "env-from", "ignored-failure"}
+EXTRA = {"cron-tz", "namespace", "ignored-failure"}
 """Remarks beyond those that the answers list."""
 _MADE: dict[str, Imported] = {}
 
@@ -150,3 +152,46 @@ def test_each_proof_compares_a_year_with_both_changes_of_clocks() -> None:
     assert proof.equal
     assert [f"{each:%Y-%m-%d}" for each in proof.clock_changes] == ["2027-03-28", "2027-10-31"]
     assert (proof.spans[0][1] - proof.spans[0][0]).days >= 366
+
+
+def test_a_cron_job_becomes_a_job_with_its_pod_template() -> None:
+    found = made("cronjobs.yaml")
+    backup, reindex = found.jobs["backup"], found.jobs["reindex"]
+    assert (backup.job_class, reindex.job_class) == ("changed", "changed")
+    documents = filter(None, yaml.safe_load_all((SAMPLES / "cronjobs.yaml").read_text(encoding="utf-8")))
+    [source] = [each for each in documents if each["metadata"]["name"] == "backup"]
+    template = source["spec"]["jobTemplate"]["spec"]["template"]
+    del template["spec"]["restartPolicy"]
+    assert backup.job["run"] == {"kubernetes": {"namespace": "shop", "template": template}}
+    assert reindex.job["run"]["kubernetes"]["template"]["spec"]["containers"][0]["envFrom"] == [
+        {"secretRef": {"name": "shop"}}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "asked"),
+    [
+        ({"metadata": {"name": "a"}}, "namespace"),
+        ({"spec": {"containers": []}}, "image"),
+        ({"spec": {"containers": [{"name": "a", "image": "a"}, {"name": "b", "image": "b"}]}}, "sidecar"),
+        ({"spec": {"containers": [{"name": "a", "image": "a"}], "initContainers": [{"name": "b", "image": "b"}]}}, ""),
+        ({"spec": {"containers": [{"name": "a", "image": "a", "command": ["sh", "-c", "echo ${A} {b}"]}]}}, ""),
+    ],
+)
+def test_what_a_cron_job_leaves_open_is_asked(changes: dict[str, Any], asked: str, tmp_path: Path) -> None:
+    pod = changes.get("spec", {"containers": [{"name": "a", "image": "a"}]})
+    meta = changes.get("metadata", {"name": "a", "namespace": "shop"})
+    spec = {
+        "schedule": "0 3 * * *",
+        "timeZone": "UTC",
+        "jobTemplate": {"spec": {"template": {"metadata": {"creationTimestamp": None}, "spec": pod}}},
+    }
+    file = tmp_path / "a.yaml"
+    file.write_text(json.dumps({"apiVersion": "batch/v1", "kind": "CronJob", "metadata": meta, "spec": spec}))
+    found = imported(file, kind="cronjob")
+    assert [remark.id for remark in found.jobs["a"].remarks if remark.kind == "question"] == ([asked] if asked else [])
+    (tmp_path / "made.yaml").write_text(found.text)
+    if not asked:
+        [job] = load_readable([str(tmp_path / "made.yaml")], None, None, SINCE)[0].jobs
+        assert job.run is not None
+        assert render(job.run.handler.step_params()["template"], {}) == {"spec": pod}

@@ -1,4 +1,4 @@
-"""Values of the old side as values of a spec, where braces are templates. Pure."""
+"""Values of other formats as values of a spec, where braces are templates. Pure."""
 
 from __future__ import annotations
 
