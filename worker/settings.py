@@ -53,6 +53,9 @@ def _names(value: Any) -> Any:
     return tuple(name.strip() for name in value.split(",") if name.strip()) if isinstance(value, str) else value
 
 
+Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+
+
 def _address(value: Any) -> Any:
     return host_and_port(value) if isinstance(value, str) else value
 
@@ -80,21 +83,16 @@ class WorkerSettings(BaseModel):
     task_queue: Annotated[str, AfterValidator(check_task_queue)] = Field(
         DEFAULT_TASK_QUEUE, min_length=1, description="Task queue to poll."
     )
-    modules: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
-        (), description="Modules with handlers, workflows and activities, comma-separated."
-    )
+    modules: Names = Field((), description="Modules with handlers, workflows and activities, comma-separated.")
     allow_commands: bool = Field(False, description="Whether `command` steps may run on this worker.")
     allow_containers: bool = Field(False, description="Whether `container` steps may run on this worker.")
     container_socket: str = Field(
         "", description="Unix socket of Docker or Podman; none given: that of DOCKER_HOST, else where the two have it."
     )
-    container_mounts: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
-        (),
-        description="Host paths and volumes that `container` steps may mount, comma-separated; `:ro` behind one: to read.",
+    container_mounts: Names = Field(
+        (), description="Host paths and volumes that `container` steps may mount, comma-separated; `:ro`: to read."
     )
-    kubernetes_namespaces: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
-        (), description="Namespaces of the cluster in which `kubernetes` steps may run, comma-separated."
-    )
+    kubernetes_namespaces: Names = Field((), description="Namespaces for `kubernetes` steps, comma-separated.")
     secrets_dir: DirectoryPath | None = Field(None, description="Folder with a file NAME for each ${secret:NAME}.")
     outputs_dir: DirectoryPath | None = Field(
         None,
@@ -107,7 +105,7 @@ class WorkerSettings(BaseModel):
     http_address: Annotated[tuple[str, int], BeforeValidator(_address)] = Field(
         ("127.0.0.1", 9464), description="Address for /livez, /startupz, /readyz and /metrics."
     )
-    http_hosts: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+    http_hosts: Names = Field(
         (),
         description="Host names, comma-separated, by which /metrics answers without a token, besides localhost and plain addresses.",
     )

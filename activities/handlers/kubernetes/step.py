@@ -25,12 +25,11 @@ from activities.handlers.verdict import ended_badly
 from activities.steps.heartbeats import LIVE
 
 if TYPE_CHECKING:
-    from activities.steps.sinks import Sink
-
     from activities.handlers.kubernetes.cluster import Cluster, Object
     from activities.handlers.kubernetes.params import KubernetesParams
     from activities.handlers.kubernetes.state import State
     from activities.steps.attempt import Attempt
+    from activities.steps.sinks import Sink
 
 _log: structlog.stdlib.BoundLogger = structlog.get_logger()
 MOST_LOSSES = {"disrupted": 5, "gone": 1}
