@@ -40,3 +40,12 @@ def holder_among(runs: Iterable[Run], due: datetime) -> Run | None:
     """
     held = [run for run in runs if held_back(due, due, run.start_time, run.close_time)]
     return held[-1] if held and held[0].start_time <= due else None
+
+
+def let_go_in_time(runs: Iterable[Run], due: datetime, started_at: datetime, grace: timedelta) -> bool:
+    """Whether a start that was due then waited for a run, and began within `grace` of its end: up to its own start it stood in the queue.
+
+    `runs` are those before it, in the order of their starts. Longer than that, the server may have been away.
+    """
+    held = holder_among(runs, due)
+    return held is not None and held.close_time is not None and started_at - held.close_time <= grace

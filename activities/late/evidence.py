@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from activities.account.at_work import Untaken, untaken_at
 from activities.account.due_times import DueTimes, Occurrences, Span
-from activities.account.held_back import SLACK, holder_among
 from activities.account.history import last_write
 from activities.account.reading import RPC_TIMEOUT, described_schedule, scheduler_record
 from activities.account.record import TRIGGER_DELAY, time_of
@@ -18,6 +17,7 @@ from activities.contract import JobRequest
 from activities.late.asked import asked_for
 from activities.late.decision import SECOND, Evidence, instant, settled_before, started_late, waited_for_worker
 from activities.late.due import BEGIN, due_times, id_of
+from activities.late.queue import Queue
 from activities.occurrence import scheduled_time
 from activities.overlap import KEPT_BY_V2, overlap_policy
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from activities.contract import LateStart, Repeat
     from activities.late.due import Calendar
 
-FEW, FEW_RUNS = 20, 3
+FEW = 20
 STAMP = re.compile(r" at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 CLOSED_BY_WORKERS = "ExecutionStatus IN ('Completed', 'Failed', 'Canceled')"
 
@@ -141,25 +141,8 @@ class Witness:
 
     async def _holder(self, schedule: DescribeScheduleResponse) -> Holder | None:
         """The run of the schedule that held this one back, and had ended when it started."""
-        policy = overlap_policy(self._late.catchup.overlap)
-        if not (policy.buffers or policy.ends_other):
-            return None
-        due = self._due_at(schedule)
-        recent = [each for each in schedule.info.recent_actions if id_of(each) != self._late.workflow_id]
-        started = [each for each in recent if time_of(each.actual_time) <= due + SLACK]
-        if started:
-            names = [(id_of(each), each.start_workflow_result.run_id) for each in started[-FEW_RUNS:]]
-        else:
-            query = (
-                f'TemporalScheduledById = "{self._late.schedule}" AND StartTime <= "{(due + SLACK).isoformat()}"'
-                f' AND (CloseTime >= "{(due - SLACK).isoformat()}" OR ExecutionStatus = "Running")'
-            )
-            runs = self._client.list_workflows(query, limit=FEW_RUNS, rpc_timeout=RPC_TIMEOUT)
-            names = [(run.id, run.run_id) async for run in runs if run.id != self._late.workflow_id]
-        handles = [self._client.get_workflow_handle(name, run_id=run_id) for name, run_id in names]
-        described = [await handle.describe(rpc_timeout=RPC_TIMEOUT) for handle in handles]
-        ended = [run for run in described if run.close_time is not None and run.close_time <= self._started + SECOND]
-        if (held := holder_among(ended, due)) is None:
+        held = await Queue(self._client, self._late, schedule, self._grace).holder(self._due_at(schedule))
+        if held is None:
             return None
         handle = self._client.get_workflow_handle(held.id, run_id=held.run_id)
         return Holder(

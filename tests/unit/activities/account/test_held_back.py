@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from activities.account.held_back import held_back, holder_among
+from activities.account.held_back import held_back, holder_among, let_go_in_time
 from tests.unit.schedules.ledger.ledgers import NOON
 
 SECOND = timedelta(seconds=1)
@@ -62,3 +62,18 @@ def execution(began: float, ended: float | None) -> Execution:
 def test_a_start_waits_for_the_queue_before_it(runs: list[tuple[float, float]], holder: int | None) -> None:
     given = [execution(*run) for run in runs]
     assert holder_among(given, NOON) == (None if holder is None else given[holder])
+
+
+@pytest.mark.parametrize(
+    ("due", "started", "in_time"),
+    [
+        (-30, 2, True),  # It stood in the queue behind the run that ended at -5, also when something was due at 0.
+        (-30, 60, False),  # The server may have been away.
+        (-4, 2, False),  # No run was at work when it was due.
+    ],
+)
+def test_a_start_stands_in_the_queue_until_it_begins_within_grace_of_the_end_of_what_held_it(
+    due: float, started: float, *, in_time: bool
+) -> None:
+    runs = [execution(-90, -60), execution(-60, -5)]
+    assert let_go_in_time(runs, NOON + due * SECOND, NOON + started * SECOND, 15 * SECOND) is in_time
