@@ -171,13 +171,14 @@ class KubernetesStep:
     async def _lost(self, state: State) -> None:
         """Raises HandlerError where its pod was taken away too often to be started again."""
         kind = state.kind
+        if self._losses[kind] < MOST_LOSSES[kind]:
+            await self.own.lost()  # Counted at once with the name, or a drain in between would count it again.
         self._losses[kind] += 1
         if self._losses[kind] > MOST_LOSSES[kind]:
             await self._beat(used=self.own.used + 1)
             message = f"its pod was taken away {self._losses[kind]} times; the last time: {state.reason}"
             raise HandlerError(message, details=await self._details(), kind=kind)
         _log.warning("its pod was taken away, and is started again", pod=state.pod, reason=state.reason)
-        await self.own.lost()
         await self._beat(used=self.own.used, **self._losses)
 
     async def _interrupted(self) -> None:

@@ -10,7 +10,8 @@ from temporalio.activity import ActivityCancellationDetails
 from temporalio.exceptions import ApplicationError
 
 from activities.contract import WORKER_SHUTDOWN
-from tests.kubernetes import JOBS, stamp
+from activities.handlers.kubernetes.own_job import OwnJob
+from tests.kubernetes import JOBS, PODS, stamp
 from tests.waiting import until
 
 if TYPE_CHECKING:
@@ -101,6 +102,33 @@ async def test_a_worker_that_dies_after_a_loss_before_the_server_hears_of_it_run
     cluster.end_pod(pod)
     assert (await step.run()).output["stdout"] == "done\n", "without any heartbeat"
     assert len(cluster.sent) == 2
+
+
+async def test_a_loss_that_a_drain_interrupts_is_counted_once(
+    step: Step, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, lost = asyncio.Event(), OwnJob.lost
+
+    async def slow(own: OwnJob) -> None:
+        asked.set()
+        await asyncio.sleep(0.5)
+        await lost(own)
+
+    async with step.worker() as first:
+        monkeypatch.setattr(OwnJob, "lost", slow)
+        running = asyncio.create_task(first.run(step.call()))
+        job = await cluster.new_job()
+        cluster.remove(PODS, cluster.run_pod(job))
+        cluster.fail_job(job)
+        await asked.wait()
+        first.environment.worker_shutdown()
+        first.environment.cancel(ActivityCancellationDetails(worker_shutdown=True))
+        with pytest.raises(ApplicationError) as drained:
+            await running
+    monkeypatch.setattr(OwnJob, "lost", lost)
+    again = step.begin(last=drained.value.details[1])
+    cluster.end_pod(cluster.run_pod(await cluster.new_job(2)))
+    assert (await again).output["exit_code"] == 0
 
 
 async def test_two_attempts_at_once_share_one_job(step: Step, cluster: Cluster) -> None:
