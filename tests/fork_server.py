@@ -24,8 +24,8 @@ from typing import Any, TextIO
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("activities", "schedules", "workflows", "worker")
-LEFT_OUT = ("__main__", "pytest_plugin", "testkit")
-"""Parts of names of modules that are not imported beforehand: what is run, and what loads pytest."""
+LEFT_OUT = ("__main__", "probe", "pytest_plugin", "testkit")
+"""Parts of names of modules that are not imported beforehand: what is run as a program, and what loads pytest."""
 MOST = 2**20
 """Bytes of a request."""
 OF_INTERPRETER = ("PYTHON", "LANG", "LC_")

@@ -196,8 +196,18 @@ async def test_secrets_are_given_to_the_command_and_not_given_back() -> None:
 
 async def test_no_part_of_a_secret_is_left_where_the_output_is_cut() -> None:
     async with bench(secrets={"TOKEN": "s3same"}) as made:
-        result = await made.run(command(sys.executable, "-c", "print('${secret:TOKEN}' + 'x' * 8188, end='')"))
-    assert result.output["stdout"] == "***" + "x" * 1018 + mark("8.2 kB") + "x" * 8188
+        whole = await made.run(_around(before=0, after=8_188))
+        in_tail = await made.run(_around(before=2_000, after=8_189))
+        in_head = await made.run(_around(before=1_021, after=9_000))
+    assert whole.output["stdout"] == "***" + "x" * 8_188
+    assert in_tail.output["stdout"] == "y" * 1_024 + mark("10.2 kB") + "x" * 8_189
+    assert in_head.output["stdout"] == "y" * 1_021 + mark("10.0 kB") + "x" * 8_192
+
+
+def _around(*, before: int, after: int) -> StepCall:
+    """A secret in the middle of so many characters."""
+    text = f"print('y' * {before} + '${{secret:TOKEN}}' + 'x' * {after}, end='')"
+    return command(sys.executable, "-c", text)
 
 
 FAMILY = """
